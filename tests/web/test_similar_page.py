@@ -5,7 +5,10 @@ import re
 
 import pytest
 
+from lexfuse.channels.channel_kind import ChannelPlan
+from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.data.document import Document, DocumentKind
+from lexfuse.storage.index_folder import IndexFolder
 
 LEASES = [
     Document(name, title=title, text=text, language="en", kind=kind)
@@ -36,6 +39,12 @@ def words(answer):
 def alert(answer):
     match = re.search(r'role="alert".*?<p>(.*?)</p>', answer.text, re.DOTALL)
     return html.unescape(match[1]) if match else None
+
+
+def lacks(answer):
+    """The notes that end in the command that adds sentences."""
+    pattern = r"<li>([^<]*)<code>lexfuse index INDEX --channels sentences</code>"
+    return [" ".join(html.unescape(words).split()) for words in re.findall(pattern, answer.text)]
 
 
 def send(client, **fields):
@@ -167,3 +176,35 @@ def test_an_odd_form_is_no_failure(client):
         assert send(client, **again, **data).status_code < 500
     assert client.post("/similar", content=b"{}", headers={"content-type": "application/json"}).status_code < 500
     assert client.post("/similar", content=b"--x", headers={"content-type": "multipart/form-data; boundary=y"}).status_code < 500
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "lacks the channel “sentences”"), ("fr", "le canal « sentences »")])
+def test_a_missing_channel_is_named_before_and_after_the_search(site, language, words):
+    client = site(LEASES, language=language)
+    for answer in (client.get("/similar"), send(client, text=TEXT), client.get("/similar", params={"document": "lease-1"})):
+        (note,) = lacks(answer)
+        assert words in note
+
+
+def test_a_profile_of_words_lacks_nothing(client):
+    assert lacks(client.get("/similar", params={"document": "lease-1", "profile": "bm25"})) == []
+
+
+def test_a_channel_that_is_not_complete_says_how_far_it_is(site, tmp_path):
+    client = site(LEASES)
+
+    def note():
+        client.app.state.service.registry.refresh()
+        before, after = (lacks(client.get("/similar", params=given)) for given in ({}, {"document": "lease-1"}))
+        assert before == after
+        return before
+
+    with IndexFolder(tmp_path / "law.index") as index:
+        index.channels.make("sentences", plan_channel("sentences", ChannelPlan("fr-legal-dense")))
+        fill_channel(index, "sentences")
+        assert note() == []
+        index.add([Document("lease-3", text="The lease is void.", language="en")])
+        (words,) = note()
+        assert words.startswith("The sentences of 3 of 4 documents can be compared so far")
+        fill_channel(index, "sentences")
+        assert note() == []

@@ -2,9 +2,14 @@
 
 import pytest
 
+from lexfuse.channels.channel_kind import ChannelPlan
+from lexfuse.channels.registry import fill_channel, plan_channel
+from lexfuse.data.document import Document
 from lexfuse.errors import ConfigError, DataError, NotFoundError, TooLargeError
-from lexfuse.service.operations.similar import SimilarParameters, similar
+from lexfuse.service.operations.similar import SentenceCoverage, SimilarParameters, sentence_coverage, similar
 from lexfuse.service.parameters import page_parameters
+from lexfuse.service.registry import IndexPlace, IndexRegistry
+from lexfuse.storage.index_folder import IndexFolder
 
 TEXT = "Le locataire doit le loyer après la fin du bail.\n\nLe bailleur demande le loyer (affaire C-60/22)."
 
@@ -130,3 +135,22 @@ def test_a_text_of_no_known_word_finds_nothing(law):
 def test_a_text_that_is_too_long_is_refused(law):
     with pytest.raises(TooLargeError, match="the text has 2,000,001 characters, 2,000,000 are allowed"):
         similar(law, SimilarParameters(text="a" * 2_000_001))
+
+
+def test_sentences_are_counted_while_their_channel_grows(tmp_path):
+    def coverage():
+        with IndexRegistry.open([IndexPlace.of(tmp_path / "cases")]) as registry, registry.index().lease() as version:
+            return sentence_coverage(version)
+
+    leases = [Document(f"lease-{number}", text="The tenant owes the rent.") for number in range(3)]
+    with IndexFolder.create(tmp_path / "cases", documents=leases) as index:
+        assert coverage() == SentenceCoverage(channel=False, compared=0, documents=3)
+        index.channels.make("sentences", plan_channel("sentences", ChannelPlan("fr-legal-dense")))
+        assert coverage() == SentenceCoverage(channel=True, compared=0, documents=3)
+        fill_channel(index, "sentences")
+        assert coverage().complete
+        index.add([Document("lease-3", text="The landlord keeps the deposit.")])
+        assert coverage() == SentenceCoverage(channel=True, compared=3, documents=4)
+        index.delete(["lease-0", "lease-3"])
+        assert coverage() == SentenceCoverage(channel=True, compared=2, documents=2)
+        assert coverage().complete

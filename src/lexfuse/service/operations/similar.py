@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -68,6 +69,34 @@ class SimilarParameters(QuestionParameters):
             self.amount, weight, only=self.terms, exact=self.exact_terms, added=self.added, dropped=self.dropped
         )
         return None if choice == TermChoice() else choice
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceCoverage:
+    """How many documents of an index can be compared with a query sentence by sentence."""
+
+    channel: bool  # whether the index has the channel of sentences, complete or not
+    compared: int
+    documents: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every document can be compared."""
+        return self.channel and self.compared == self.documents
+
+
+def sentence_coverage(version: IndexVersion) -> SentenceCoverage:
+    """What the channel of sentences holds; a channel that is being filled counts as far as it is filled.
+
+    >>> with registry.index().lease() as version:
+    ...     sentence_coverage(version).complete
+    False
+    """
+    snapshot = version.snapshot
+    if SENTENCES not in snapshot.channels:
+        return SentenceCoverage(False, 0, len(snapshot))
+    compared = version.cached("sentences", lambda: int((snapshot.channel_numbering(SENTENCES).raw >= 0).sum()))
+    return SentenceCoverage(True, compared, len(snapshot))
 
 
 def similar(registry: IndexRegistry, given: SimilarParameters, file_name: str = "") -> SimilarPage:

@@ -24,7 +24,7 @@ from lexfuse.errors import (
 from lexfuse.service.operations.documents import document_cards
 from lexfuse.service.operations.export import ResultFormat, export_results
 from lexfuse.service.operations.index_list import index_list, profile_cards
-from lexfuse.service.operations.similar import similar
+from lexfuse.service.operations.similar import SentenceCoverage, sentence_coverage, similar
 from lexfuse.service.parameters import RequestParameters, page_parameters, refuse_unknown
 from lexfuse.service.problems import message_of
 from lexfuse.service.registry import IndexRegistry
@@ -93,7 +93,7 @@ async def _answered(request: Request, asked: SimilarForm, error: LexFuseError | 
     service, known = service_of(request), error
     found: SimilarPage | None = None
     indexes = (await service.run(index_list, service.registry)).indexes
-    index, cards, document, text = await service.run(_around, service.registry, asked)
+    index, cards, coverage, document, text = await service.run(_around, service.registry, asked)
     asked = replace(asked, index=index)
     if known is None and (asked.document or asked.text.strip() or request.method == "POST"):
         try:
@@ -107,7 +107,7 @@ async def _answered(request: Request, asked: SimilarForm, error: LexFuseError | 
         named = SearchPage(**{name: getattr(found, name) for name in _SHARED}, query=asked.document or _FILE)
         wanted = page_parameters(ExportFormat, {"format": asked.export}).format
         return download(await service.run(export_results, named, wanted, site_of(request)))
-    values = _values(request, asked, cards, document, found) | {"indexes": indexes}
+    values = _values(request, asked, cards, document, found) | {"indexes": indexes, "coverage": coverage}
     values |= (
         await judged_here(request, asked.document, asked.target or index)
         if asked.document
@@ -144,17 +144,19 @@ def _values(
     }
 
 
-def _around(registry: IndexRegistry, asked: SimilarForm) -> tuple[str, list[ProfileCard], DocumentCard | None, str]:
-    """The index, the profiles of the one that is searched, and the document of the question with its text."""
+def _around(
+    registry: IndexRegistry, asked: SimilarForm
+) -> tuple[str, list[ProfileCard], SentenceCoverage, DocumentCard | None, str]:
+    """The index, the profiles and sentences of the one that is searched, and the document of the question with its text."""
     served = registry.index(asked.index)
     with registry.index(asked.target or asked.index).lease() as version:
-        profiles = profile_cards(version)
+        profiles, coverage = profile_cards(version), sentence_coverage(version)
     with served.lease() as version:
         document = document_cards(version, [asked.document]).get(asked.document) if asked.document else None
         if asked.document and document is None:
             raise UnknownDocumentError(f"there is no document {asked.document[:80]!r} in the index {served.name!r}")
         text = version.snapshot.document(asked.document).text if asked.document else ""
-        return served.name, profiles, document, text
+        return served.name, profiles, coverage, document, text
 
 
 def _error_message(request: Request, error: LexFuseError) -> FormError:
