@@ -287,3 +287,6 @@ def _next_steps(indexes: list[Path]) -> None:
         line(f'  lexfuse search {index} "your question" --channels dense   (when its vectors are complete: lexfuse info {index})')
     line("""  lexfuse analyse "Que dit l'article L. 1237-19 du code du travail ?\"""")
     line("  lexfuse import YOUR-CORPUS.csv my-corpus")
+    line("Compare whole documents paragraph by paragraph, on the page By document:", style="bold")
+    line(f"  lexfuse index {indexes[-1]} --channels sentences   (the running page uses them when they are complete)")
+    line("  lexfuse index YOUR-JUDGMENTS.jsonl cases.index --channels sentences   (then: lexfuse serve cases.index)")
