@@ -45,6 +45,17 @@ def test_everyday_words_are_also_searched_as_the_law_writes_them(index):
     assert any(match.of(hits[0].document.text) == "supplémentaires" for match in hits[0].snippet.matches)
 
 
+def test_an_everyday_word_that_the_law_has_too_keeps_its_weight(index, tmp_path):
+    lexicon = tmp_path / "lexicon.toml"
+    lexicon.write_text('fr = [{ words = ["alliage"], law = ["alliages de cobalt"] }]', "utf-8")
+    weights = {
+        part.term: part.in_query
+        for hit in index.search("alliage", lexicon={"everyday": False, "file": str(lexicon)}, channels=["bm25"])
+        for part in hit.parts
+    }
+    assert weights == {"alliag": 1.0, "cobalt": pytest.approx(0.7)}
+
+
 @pytest.mark.parametrize("question", ["préavis de licenciement", "article L. 1", '"congé de paternité"', "alliages"])
 def test_questions_without_everyday_words_keep_their_rankings_to_the_byte(index, question):
     assert ranking(index.search(question)) == ranking(index.search(question, everyday=False, spelling="off"))

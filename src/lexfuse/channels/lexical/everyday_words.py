@@ -31,7 +31,7 @@ class Expansion:
     words: str
     law: tuple[str, ...]
     terms: tuple[str, ...]  # that are added
-    own: tuple[str, ...]  # of the everyday words
+    own: tuple[str, ...]  # of the everyday words; none if the law has all of them
     weight: float  # of the terms that are added
 
 
@@ -57,10 +57,12 @@ class EverydayWords:
         own = set(analyser.terms(text))
         found = []
         for phrase in self.lexicon.find(text, analyser):
-            terms = tuple(dict.fromkeys(term for law in phrase.law for term in analyser.terms(law) if term not in own))
+            law = dict.fromkeys(term for words in phrase.law for term in analyser.terms(words))
+            terms = tuple(term for term in law if term not in own)
             if terms:
                 words = text[phrase.start : phrase.end]
-                found.append(Expansion(words, phrase.law, terms, tuple(analyser.terms(words)), self.weight))
+                everyday = tuple(analyser.terms(words))
+                found.append(Expansion(words, phrase.law, terms, () if law.keys() >= set(everyday) else everyday, self.weight))
         return found
 
     def expanded(self, queries: Queries, plain: EncodedQueries, postings: Postings) -> EncodedQueries:
