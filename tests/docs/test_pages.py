@@ -38,7 +38,7 @@ NOT_RUN = {
     "judgments.md": 1,
     "law-in-time.md": 2,
     "legal-text.md": 2,
-    "page.md": 2,
+    "page.md": 4,
     "postgres.md": 3,
     "reranking.md": 3,
     "results.md": 1,

