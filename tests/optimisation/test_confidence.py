@@ -1,11 +1,24 @@
 """The calibration of a confidence: it separates, is calibrated, survives a profile file, and says nothing where it cannot."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import lexfuse.cli
 from lexfuse import Document, Index, Qrels, Queries, Query, SearchSpec
+from lexfuse.channels.channel_kind import ChannelPlan
+from lexfuse.channels.registry import plan_channel
 from lexfuse.errors import ConfigError
-from lexfuse.optimisation.confidence import ConfidenceExamples, calibration_error, fit_confidence, quality, tune_confidence
+from lexfuse.optimisation.confidence import (
+    ConfidenceExamples,
+    calibration_error,
+    cross_validated,
+    fit_confidence,
+    quality,
+    tune_confidence,
+)
 
 LAW = ("bail", "loyer", "préavis", "congé", "licenciement", "salaire", "grève", "prime", "pause", "retraite", "stage", "apprenti")
 LIFE = ("crêpe", "guitare", "tomate", "dragon", "chaton", "vélo", "pizza", "plage", "fusée", "bougie", "ballon", "piano")
@@ -53,6 +66,43 @@ def test_it_recognises_what_the_corpus_does_not_answer_and_travels_in_the_profil
     assert index.search("règles du bail", channels="bm25").confidence is None
 
 
+def test_the_vector_of_a_question_tells_what_words_do_not(index, tiny, tmp_path):
+    tiny.folder(tmp_path / "model", normalise=True)
+    documents = [Document(f"d{at}", text=f"Le {one} suit les règles.", language="fr") for at, one in enumerate(LAW)]
+    real, off = questions(LAW), questions(LIFE)
+    with Index.build(tmp_path / "law.index", documents, channels={"dense": str(tmp_path / "model")}) as built:
+        qrels = Qrels.of((query.id, "d0", 1) for query in real)
+        tuned = tune_confidence(built.version, "hybrid", (real, qrels), off)
+        spec = tuned.spec.confidence
+        assert "question" in spec.features
+        assert spec.model == built.snapshot.channel("dense").named.settings.fingerprint
+        assert built.search("règles du bail", profile=SearchSpec.parse(tuned.spec.text())).confidence is not None
+        other = tuned.spec.replace(confidence=spec.replace(model="0" * 32))
+        with pytest.raises(ConfigError, match="not those of the calibration; calibrate the confidence again"):
+            built.search("règles du bail", profile=other)
+
+
+def test_a_direction_of_noise_is_found_out_by_cross_validation():
+    """Many dimensions separate any questions; the figures of the calibration show that, those of other folds do not."""
+    draw = np.random.default_rng(3)
+    kinds = np.repeat([1.0, 0.0], [100, 50])
+    features = tuple({"score": float(value)} for value in draw.normal(size=150))
+    noise = draw.normal(size=(150, 300))
+    noise /= np.linalg.norm(noise, axis=1, keepdims=True)
+    examples = ConfidenceExamples(features, kinds, kinds, vectors=noise, model="m")
+    assert cross_validated(examples).recognised < 0.3
+    told = noise.copy()
+    told[:, 0] += kinds
+    assert cross_validated(replace(examples, vectors=told)).recognised > 0.9
+
+
+def test_the_profiles_of_the_demo_belong_to_the_model_that_ships():
+    folder = Path(lexfuse.cli.__file__).parent / "demo_profiles" / "french-labour-law"
+    made = plan_channel("dense", ChannelPlan("fr-legal-dense")).fingerprint
+    assert SearchSpec.read(folder / "hybrid.toml").confidence.model == made
+    assert not SearchSpec.read(folder / "bm25.toml").confidence.model
+
+
 def test_too_few_questions_are_refused(index):
     few = questions(LAW[:2])
     with pytest.raises(ConfigError, match="at least 20 judged and 20 off-topic"):
@@ -77,6 +127,8 @@ def test_probabilities_of_drawn_answers_are_calibrated():
         ({"answer": [1.0]}, "answer has 1 numbers for 1 features; 2 are expected"),
         ({"threshold": 2.0}, "threshold must be at most 1"),
         ({"centre": [float("nan")]}, "a list of finite numbers"),
+        ({"question": [0.0, 1.0]}, "belong together; give all of them or none"),
+        ({"model": "m"}, "belong together; give all of them or none"),
     ],
 )
 def test_a_calibration_that_cannot_be_is_refused(change, words):

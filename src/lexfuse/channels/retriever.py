@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,13 @@ class ScoreBounds:
     def lows(self, queries: Queries) -> F64:
         """The infimum of every query, as a run states it."""
         return np.full(len(queries), self.low)
+
+
+class QueryVector(NamedTuple):
+    """The vector of a query, and the fingerprint of the model that made it."""
+
+    model: str
+    vector: F32
 
 
 class Retriever(ABC):
@@ -83,6 +90,10 @@ class Retriever(ABC):
     def members(self, query: Query) -> tuple[Retriever, ...]:
         """The retrievers of channels that answer a query."""
         return (self,)
+
+    def query_vector(self, query: Query) -> QueryVector | None:
+        """The vector that it compares with those of documents; None where a query is not one vector."""
+        return None
 
     def mapped(self, change: Callable[[Retriever], Retriever]) -> Retriever:
         """The same retriever with each of its channels' retrievers changed."""

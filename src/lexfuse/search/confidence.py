@@ -12,6 +12,8 @@
     rarity      highest idf of a word of the question; common: the mean
     common
     SOURCE      highest raw score of each fused source among the first ten results
+    question    the vector of the question along the direction in which questions that the corpus answers differ from others,
+                where the search compares vectors; it depends on the calibration (`ConfidenceSpec.along`)
 
 A word of the question that the lexicon knows counts as covered where a word of the law is there instead. The features depend on
 the first ten results, however many are shown.
@@ -26,11 +28,12 @@ from typing import NamedTuple
 from lexfuse.channels.explanation import TermPart
 from lexfuse.channels.lexical.bm25 import expansions_of
 from lexfuse.channels.query_terms import QueryLanguages
-from lexfuse.channels.retriever import Retriever
+from lexfuse.channels.retriever import QueryVector, Retriever
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Query
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.results import FoundDocument
+from lexfuse.search.spec.confidence_spec import QUESTION, ConfidenceSpec
 from lexfuse.storage.postgres.snapshot import PostgresSnapshot
 from lexfuse.storage.segments.segment import LEXICAL
 
@@ -62,9 +65,13 @@ class _Question(NamedTuple):
 
 
 def confidence_features(
-    version: IndexVersion, retriever: Retriever, query: Query, found: Sequence[FoundDocument]
+    version: IndexVersion,
+    retriever: Retriever,
+    query: Query,
+    found: Sequence[FoundDocument],
+    calibration: ConfidenceSpec | None = None,
 ) -> Mapping[str, float] | None:
-    """The features of a question with its results, best first; None where there is nothing to judge by.
+    """The features of a question with its results, best first, as far as a calibration needs them; None for nothing to judge by.
 
     That is: no result, a question without words, or an index in PostgreSQL, which does not say how rare a word is.
 
@@ -87,6 +94,7 @@ def confidence_features(
     bound = math.fsum(part.in_query * part.idf for part in evidence[0])
     named = [question.titled(version, one) for one in version.snapshot.heads([one.hit.doc for one in first])]
     top, last = first[0].hit.score, first[-1].hit.score if len(first) == SEEN else 0.0
+    vector = {QUESTION: calibration.along(query_vector(retriever, query))} if calibration and calibration.question else {}
     sources = {name: [one.hit.parts.get(name, math.nan) for one in first] for one in first for name in one.hit.parts}
     return {
         "coverage": question.share(covers[0]),
@@ -101,7 +109,18 @@ def confidence_features(
         "rarity": max(question.idf.values()),
         "common": math.fsum(question.idf.values()) / len(question.idf),
         **{name: max((one for one in scores if one == one), default=0.0) for name, scores in sources.items()},
+        **vector,
     }
+
+
+def query_vector(retriever: Retriever, query: Query) -> QueryVector | None:
+    """The vector of a question by the first of the channels that has one.
+
+    >>> query_vector(IndexVersion(snapshot).pipeline(), Query("q", "retard")) is None
+    True
+    """
+    found = (one.query_vector(query) for one in retriever.members(query))
+    return next((one for one in found if one is not None), None)
 
 
 def _read(version: IndexVersion, retriever: Retriever, query: Query) -> _Question:

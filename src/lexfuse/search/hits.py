@@ -154,8 +154,10 @@ def _unexpanded(version: IndexVersion, query: Query) -> Iterator[str]:
 def _confidence(version: IndexVersion, opened: OpenedSearch, query: Query, found: list[FoundDocument]) -> Confidence | None:
     """How likely it is that the first of all results answers; None without a calibration, or with nothing to judge by."""
     cited = bool(found) and found[0].by == version.citations.name  # the question names the document that it wants
-    features = confidence_features(version, opened.retriever, query, found) if opened.confidence and not cited else None
-    return opened.confidence.judge(features) if opened.confidence and features else None
+    if opened.confidence is None or cited:
+        return None
+    features = confidence_features(version, opened.retriever, query, found, opened.confidence)
+    return opened.confidence.judge(features) if features else None
 
 
 class PageExplanations:

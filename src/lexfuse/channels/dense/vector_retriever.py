@@ -15,10 +15,10 @@ from lexfuse.channels.channel_retriever import Parameter, PassageRetriever
 from lexfuse.channels.dense.builder import Divide, divider
 from lexfuse.channels.dense.flat_search import PassagePooling
 from lexfuse.channels.query_context import read_once
-from lexfuse.channels.retriever import ScoreBounds
+from lexfuse.channels.retriever import QueryVector, ScoreBounds
 from lexfuse.data.arrays import F32, F64
 from lexfuse.data.document import Document
-from lexfuse.data.queries import Queries
+from lexfuse.data.queries import Queries, Query
 from lexfuse.encode.encoder import Encoder, Side
 from lexfuse.encode.shared_encoders import unshared
 from lexfuse.encode.vector_file import VectorFile
@@ -61,6 +61,11 @@ class VectorRetriever(PassageRetriever):
         stored = unshared(self.encoder)
         asked = list(queries.ids) if isinstance(stored, VectorFile) and not stored.by_text else queries.text
         return np.asarray(read_once(self.encoder, "vector", asked, self._encoded), dtype=np.float32)
+
+    def query_vector(self, query: Query) -> QueryVector:
+        """The vector of a query; inside a query context it is computed once."""
+        [vector] = self.read(Queries.of([query]))
+        return QueryVector(self.snapshot.channel(self.channel).named.settings.fingerprint, vector)
 
     def _encoded(self, texts: list[str]) -> Sequence[F32]:
         return cast("Sequence[F32]", self.encoder.encode(texts, Side.QUERY))  # its rows

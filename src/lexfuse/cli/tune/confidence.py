@@ -61,13 +61,22 @@ def confidence(
     if json:
         print_json(tuned.as_json())
         return
-    rows = [("calibration", tuned.calibration), *([("held out", tuned.held_out)] if tuned.held_out else [])]
-    heads = ["", "judged", "off-topic", "expected calibration error", "off-topic recognised", "judged refused"]
+    rows = [("calibration", tuned.calibration), ("cross-validated", tuned.cross_validated)]
+    rows += [("held out", tuned.held_out)] if tuned.held_out else []
+    heads = ["", "judged", "off-topic", "expected calibration error", "by chance", "off-topic recognised", "judged refused"]
     table(
         "Confidence that the best result answers",
         heads,
         [
-            (name, one.questions, one.off_topic, one.calibration_error, f"{one.recognised:.1%}", f"{one.refused:.1%}")
+            (
+                name,
+                one.questions,
+                one.off_topic,
+                one.calibration_error,
+                one.chance_error,
+                f"{one.recognised:.1%}",
+                f"{one.refused:.1%}",
+            )
             for name, one in rows
         ],
     )

@@ -8,6 +8,8 @@
     topic = [2.1, 1.7, 0.6]          # that the corpus has an answer at all
     threshold = 0.31                 # of the latter, below which nothing is called an answer
     shown = 0.22                     # of the former, from which on the best result is shown as the answer
+    model = "3f2a…"                  # fingerprint of the model whose vectors of questions count too
+    question = [0.3, -0.1, …]        # intercept, then a weight for each number of such a vector: the feature "question"
 
 `lexfuse tune confidence` makes it (`lexfuse.optimisation.confidence`).
 """
@@ -19,8 +21,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import BeforeValidator
 
+from lexfuse.channels.retriever import QueryVector
+from lexfuse.data.arrays import F32, F64
 from lexfuse.data.validation import Model, Share, Texts, expect
 from lexfuse.errors import ConfigError
 
@@ -32,6 +37,7 @@ def _finite_numbers(value: Any) -> tuple[float, ...]:
     return tuple(map(float, given))
 
 
+QUESTION = "question"  # the feature that the vector of a question gives
 FiniteNumbers = Annotated[tuple[float, ...], BeforeValidator(_finite_numbers)]
 
 
@@ -61,6 +67,8 @@ class ConfidenceSpec(Model):
     topic: FiniteNumbers
     threshold: Share
     shown: Share = 0.0
+    model: str = ""
+    question: FiniteNumbers = ()
 
     def check(self) -> None:
         """Refuse lists that do not belong together."""
@@ -70,6 +78,20 @@ class ConfidenceSpec(Model):
                 raise ConfigError(f"{name} has {len(given)} numbers for {count} features; {wanted} are expected")
         if not count or min(self.scale) <= 0:
             raise ConfigError("a calibration needs at least one feature, and a scale above 0 for each")
+        if bool(self.model) != bool(self.question) or bool(self.question) != (QUESTION in self.features):
+            raise ConfigError(f"model, question and the feature {QUESTION!r} belong together; give all of them or none")
+
+    def along(self, found: QueryVector | None) -> float:
+        """The feature "question": the vector of a question along the direction of the calibration, of length one.
+
+        >>> weights = {"answer": [0.0, 1.0], "topic": [0.0, 2.0], "model": "3f2a", "question": [0.5, 1.0, 0.0]}
+        >>> spec = ConfidenceSpec(features=["question"], centre=[0.5], scale=[0.1], threshold=0.5, **weights)
+        >>> spec.along(QueryVector("3f2a", np.array([3.0, 4.0], dtype=np.float32)))
+        1.1
+        """
+        if found is None or found.model != self.model or len(found.vector) + 1 != len(self.question):
+            raise ConfigError("the vectors of questions are not those of the calibration; calibrate the confidence again")
+        return self.question[0] + float(unit_length(found.vector) @ np.array(self.question[1:]))
 
     def judge(self, values: Mapping[str, float]) -> Confidence:
         """The confidence for the features of a question; one that is missing is a `ConfigError`."""
@@ -79,6 +101,16 @@ class ConfidenceSpec(Model):
         row = [(values[name] - centre) / scale for name, centre, scale in pairs]
         answer, topic = logistic(self.answer, row), logistic(self.topic, row)
         return Confidence(answer, topic, topic >= self.threshold, topic >= self.threshold and answer >= self.shown)
+
+
+def unit_length(vector: F32) -> F64:
+    """A vector divided by its length; a vector of zeros stays as it is.
+
+    >>> unit_length(np.array([3.0, 4.0], dtype=np.float32)).tolist()
+    [0.6, 0.8]
+    """
+    exact = np.asarray(vector, dtype=np.float64)
+    return exact / (math.sqrt(float(exact @ exact)) or 1.0)
 
 
 def logistic(weights: Sequence[float], row: Sequence[float]) -> float:
