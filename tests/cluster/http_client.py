@@ -2,8 +2,8 @@
 
 Usage: http_client.py PORT CERTIFICATE
 
-["get", path]             the status and the JSON of an answer
-["load", [path, …]]       ask again and again, in two threads; a refusal is asked again after the time that it names
+["get", path]             the status and the JSON of an answer; after a refusal it asks again, when the refusal says
+["load", [path, …]]       ask again and again, in two threads, and again after a refusal
 ["stop"]                  end that; how many answers had which status, and what they said
 ["flood", path, n]        ask n times at once
 ["flooded"]               the statuses, headers and JSON of the answers that have come since
@@ -29,8 +29,9 @@ CONTEXT = ssl.create_default_context(cafile=sys.argv[2]) if IS_PROGRAM else None
 
 
 def get(path):
-    status, _, answer = exchanged(path)
-    return status, answer
+    while (found := exchanged(path))[0] == OVERLOAD and "retry-after" in found[1]:
+        time.sleep(int(found[1]["retry-after"]))
+    return found[0], found[2]
 
 
 def exchanged(path):
