@@ -23,13 +23,15 @@ from collections import Counter
 from pathlib import Path
 
 OVERLOAD = 503
+PATIENCE = 240  # seconds, to end a request that is refused for ever
 IS_PROGRAM = __name__ == "__main__"  # doctest imports it without arguments
 PORT = int(sys.argv[1]) if IS_PROGRAM else 0
 CONTEXT = ssl.create_default_context(cafile=sys.argv[2]) if IS_PROGRAM else None
 
 
 def get(path):
-    while (found := exchanged(path))[0] == OVERLOAD and "retry-after" in found[1]:
+    until = time.monotonic() + PATIENCE
+    while (found := exchanged(path))[0] == OVERLOAD and "retry-after" in found[1] and time.monotonic() < until:
         time.sleep(int(found[1]["retry-after"]))
     return found[0], found[2]
 
