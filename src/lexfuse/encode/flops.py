@@ -39,7 +39,7 @@ def total_flops(model: Path | bytes, lengths: Sequence[int]) -> int:
 
 
 def query_flops(encoder: Any, texts: Sequence[str]) -> int:
-    """The operations of encoding a query of average length; none for an encoder that has no tokenizer: word vectors."""
+    """The operations of encoding a query of average length; none for an encoder without a model: word vectors, query tables."""
     tokens = getattr(encoder, "tokens", None)
     if tokens is None:
         return 0

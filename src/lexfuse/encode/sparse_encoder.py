@@ -94,15 +94,20 @@ class SparseEncoder:
         ):
             if len(windows[at]):  # without special tokens an empty text has no tokens
                 pieces[owners[at]].append(_activated(logits, self.logarithms))
-        return [self._pruned(_largest(some)) for some in pieces]
+        return [heaviest(_largest(some), self.most_terms) for some in pieces]
 
-    def _pruned(self, vector: SparseVector) -> SparseVector:
-        """The terms with the largest weights; of equal ones those with lower ids."""
-        terms, weights = vector
-        if self.most_terms is None or len(terms) <= self.most_terms:
-            return vector
-        chosen = np.sort(np.argsort(-weights, kind="stable")[: self.most_terms])
-        return terms[chosen], weights[chosen]
+
+def heaviest(vector: SparseVector, most: int | None) -> SparseVector:
+    """The terms of a vector with the largest weights, all if ``most`` is None; of equal ones those with lower ids.
+
+    >>> [part.tolist() for part in heaviest((np.array([1, 4, 6]), np.array([2.0, 1.0, 2.0])), 2)]
+    [[1, 6], [2.0, 2.0]]
+    """
+    terms, weights = vector
+    if most is None or len(terms) <= most:
+        return vector
+    chosen = np.sort(np.argsort(-weights, kind="stable")[:most])
+    return terms[chosen], weights[chosen]
 
 
 def _activated(logits: F32, logarithms: int) -> SparseVector:

@@ -30,26 +30,16 @@ class ModelTokenizer:
     def __init__(self, folder: ModelFolder) -> None:
         """Load ``tokenizer.json``, with its truncation and padding switched off."""
         self._path = folder.transformer / "tokenizer.json"
-        self._tokenizer = _loaded(self._path, folder.lowercase)
+        self._tokenizer = load_tokenizer(self._path, folder.lowercase)
         self.window = folder.max_length
         self.vocabulary_size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
         self.pad = folder.sizes.padding if folder.sizes else 0
-        with self._damage_named():
+        with tokenizer_errors(self._path):
             self.before, self.after = _specials(self._tokenizer)
         if self.room < 1:
             raise DataError(
                 f"a window of {self.window} tokens leaves no room for text after the special tokens", path=folder.path
             )
-
-    @contextmanager
-    def _damage_named(self) -> Iterator[None]:
-        """Name the file if the tokenizer fails: its errors have no specific class, and some are panics."""
-        try:
-            yield
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:
-            raise DataError(f"the tokenizer fails ({error}); fetch the model again", path=self._path) from None
 
     @property
     def room(self) -> int:
@@ -58,25 +48,25 @@ class ModelTokenizer:
 
     def ids(self, texts: Sequence[str]) -> list[Row]:
         """The ids of every text with special tokens, at any length."""
-        with self._damage_named():
+        with tokenizer_errors(self._path):
             found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=True)
         return [np.array(encoding.ids, dtype=np.int32) for encoding in found]
 
     def inner_ids(self, text: str) -> Row:
         """The ids of a text without special tokens."""
-        with self._damage_named():
+        with tokenizer_errors(self._path):
             found = self._tokenizer.encode(text, add_special_tokens=False)
         return np.array(found.ids, dtype=np.int32)
 
     def pair_ids(self, first: str, second: str) -> tuple[Row, Row]:
         """The ids of two texts in one row, and the text (0 or 1) of each token, for cross-encoders."""
-        with self._damage_named():
+        with tokenizer_errors(self._path):
             found = self._tokenizer.encode(first, second, add_special_tokens=True)
         return np.array(found.ids, dtype=np.int32), np.array(found.type_ids, dtype=np.int32)
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Start and end of every token, in characters; a ``unit`` for `lexfuse.text.passages`."""
-        with self._damage_named():
+        with tokenizer_errors(self._path):
             found: list[tuple[int, int]] = self._tokenizer.encode(text, add_special_tokens=False).offsets
         return found
 
@@ -155,7 +145,19 @@ def equal_pieces(row: Row, room: int, kept: int = 0) -> list[Row]:
     return [np.concatenate([row[:kept], piece]) for piece in np.array_split(rest, -(-len(rest) // (room - kept)))]
 
 
-def _loaded(path: Path, lowercase: bool) -> Tokenizer:
+@contextmanager
+def tokenizer_errors(path: Path) -> Iterator[None]:
+    """Name the file if the tokenizer fails: its errors have no specific class, and some are panics."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        raise DataError(f"the tokenizer fails ({error}); fetch the model again", path=path) from None
+
+
+def load_tokenizer(path: Path, lowercase: bool) -> Tokenizer:
+    """The tokenizer in a file, with truncation and padding switched off; ``lowercase`` adds that step."""
     if not path.is_file():
         raise DataError(
             "the folder has no tokenizer.json; save the model's tokenizer in its fast form "

@@ -115,6 +115,8 @@ class Hyperparameters(Model):
     flops_passages: Weight = 1e-4
     flops_warm_up: Share = 0.33  # of the steps, in which these weights rise as a square
     start_active: Amount = 2000  # entries of the vocabulary that a passage starts with, SPLADE alone; 0 = as the base has it
+    query_table: bool = False  # queries are weighted by a table that is learned, without a model; SPLADE alone, as the next
+    table_learning_rate: Positive = 1e-3  # the peak for the table, which has one number per term
     dimension: Count = 128  # of a token's vector, ColBERT alone
     ranking_loss: Annotated[RankingLoss, BY_NAME] = RankingLoss.POINTWISE  # cross-encoders alone, as the next two
     representation: Weight = 0.0  # of a second task: queries near relevant documents, far from others, each read alone
@@ -157,6 +159,7 @@ LEAST_CHUNK = 8  # tokens of a chunk beyond the overlap, special tokens included
 KINDS_OF: Mapping[str, frozenset[ModelKind]] = {
     "similarity": frozenset({ModelKind.DENSE, ModelKind.TWO_TOWER, ModelKind.SPLADE}),
     **dict.fromkeys(("pooling", "chunk", "chunk_overlap"), frozenset({ModelKind.DENSE, ModelKind.TWO_TOWER})),
+    **dict.fromkeys(("query_table", "table_learning_rate"), frozenset({ModelKind.SPLADE})),
     **dict.fromkeys(("ranking_loss", "representation", "margin"), frozenset({ModelKind.CROSS})),
 }
 

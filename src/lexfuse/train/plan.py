@@ -163,8 +163,9 @@ class TrainingPlan:
             values = [getattr(stage.training, name) for stage in self.stages]
             if self.kind not in kinds and values != [getattr(Hyperparameters(), name)] * len(values):
                 raise ConfigError(f"{name} is a setting of {', '.join(sorted(kinds))}, not of {self.kind}; leave it out")
-        if len({stage.training.dimension for stage in self.stages}) > 1:
-            raise ConfigError("all stages must have the same dimension: each one continues with the weights of the one before")
+        for name in ("dimension", "query_table"):
+            if len({getattr(stage.training, name) for stage in self.stages}) > 1:
+                raise ConfigError(f"all stages must have the same {name}: each one continues with the weights of the one before")
 
     def _check_parallel(self) -> None:
         taught = any(stage.is_parallel for stage in self.stages)

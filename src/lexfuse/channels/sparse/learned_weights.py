@@ -15,6 +15,7 @@ from lexfuse.channels.retriever import ScoreBounds
 from lexfuse.data.arrays import F32, I32
 from lexfuse.data.queries import Queries
 from lexfuse.encode.encoder import Side
+from lexfuse.encode.query_table import QueryTable
 from lexfuse.encode.sparse_encoder import SparseEncoder, SparseVector
 from lexfuse.storage.snapshot import Snapshot
 
@@ -31,7 +32,7 @@ class LearnedWeights(ChannelRetriever):
     """Search over a channel of learned sparse vectors, by dot product or cosine."""
 
     snapshot: Snapshot
-    encoder: SparseEncoder = field(kw_only=True)
+    encoder: SparseEncoder | QueryTable = field(kw_only=True)
     channel: str = field(default="splade", kw_only=True)
     cosine: bool = field(default=False, kw_only=True)
     name: str = field(default="splade", kw_only=True)

@@ -18,6 +18,8 @@ from lexfuse.channels.term_retriever import TermRetriever
 from lexfuse.data.arrays import F32, F64, I32, offsets_of
 from lexfuse.data.queries import Queries
 from lexfuse.encode.flops import query_flops
+from lexfuse.encode.query_table import QueryTable
+from lexfuse.encode.shared_encoders import unshared
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.segments.channel_postings import Postings
 
@@ -35,8 +37,8 @@ class SparseRetriever(LearnedWeights, TermRetriever):
     """
 
     def is_quick(self, queries: Queries) -> bool:
-        """No: a model reads the queries."""
-        return False
+        """As words are, if a table gives the weights; a model is slower."""
+        return isinstance(unshared(self.encoder), QueryTable) and super().is_quick(queries)
 
     @property
     def postings(self) -> Postings:

@@ -42,7 +42,8 @@ class ChannelFlags(FlagGroup):
         list[str] | None,
         typer.Option(
             "--query-model",
-            help="dense=MODEL: another model for queries (two towers), or computed vectors of queries (.npz). May be repeated.",
+            help="dense=MODEL: another model for queries (two towers), computed vectors of queries (.npz), or for splade a query "
+            "table. May be repeated.",
         ),
     ] = None
     dot_product: Annotated[

@@ -75,6 +75,9 @@ class TrainingFlags(FlagGroup):
         Similarity | None, typer.Option("--similarity", help="dense, two-tower, splade: similarity of vectors [default: cosine].")
     ] = None
     temperature: Annotated[float | None, typer.Option("--temperature", help="Temperature of the contrastive loss.")] = None
+    query_table: Annotated[
+        bool, typer.Option("--query-table", help="splade: learn a table of query weights, read without a model (inference-free).")
+    ] = False
     pooling: Annotated[
         str, typer.Option("--pooling", help="dense, two-tower: the mean of all tokens (mean) or the first (cls) [default: mean].")
     ] = ""
@@ -131,7 +134,8 @@ class TrainingFlags(FlagGroup):
                 values[name] = {**values.get(name, {}), key: value}
         changes = {
             "steps": self.steps, "batch": self.batch, "learning_rate": self.learning_rate, "similarity": self.similarity,
-            "temperature": self.temperature, "pooling": self.pooling or None, "chunk": self.chunk,
+            "temperature": self.temperature, "query_table": self.query_table or None, "pooling": self.pooling or None,
+            "chunk": self.chunk,
             "chunk_overlap": self.chunk_overlap, "ranking_loss": self.ranking_loss, "representation": self.representation,
         }  # fmt: skip
         return TrainingPlan.usual(ModelKind(kind), values, {name: value for name, value in changes.items() if value is not None})

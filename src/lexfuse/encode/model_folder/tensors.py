@@ -85,6 +85,24 @@ class TensorFiles(Mapping[str, F32]):
         return sorted(name for name in self._tensors if name.endswith(suffix))
 
 
+def write_tensors(path: Path, tensors: Mapping[str, F32]) -> None:
+    """Write tensors of 32-bit floats to a file.
+
+    >>> write_tensors(folder / "table.safetensors", {"weight": np.array([1, 2], dtype=np.float32)})
+    >>> TensorFiles.read([folder / "table.safetensors"])["weight"].tolist()
+    [1.0, 2.0]
+    """
+    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    raw = b""
+    for name, values in tensors.items():
+        own = np.ascontiguousarray(values, dtype="<f4").tobytes()
+        header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [len(raw), len(raw) + len(own)]}
+        raw += own
+    shown = orjson.dumps(header)
+    shown += b" " * (-len(shown) % 8)
+    path.write_bytes(len(shown).to_bytes(8, "little") + shown + raw)
+
+
 def weight_files(folder: Path) -> list[Path]:
     """The safetensors files of a model folder; empty if it has none."""
     index = folder / "model.safetensors.index.json"

@@ -151,7 +151,7 @@ class _TrainingLoop:
         """One step; a batch that does not fit into memory is split from then on."""
         self.learner.train()
         for group in self.optimizer.param_groups:
-            group["lr"] = rate(self.training, self.state.step)
+            group["lr"] = rate(self.training, self.state.step) * group["times"]
         while True:
             try:
                 losses = self._gradients(batch)
@@ -274,12 +274,15 @@ def _split(batch: Batch, parts: int) -> Iterator[Batch]:
         yield batch.rows(start, min(len(batch), start + size))
 
 
-def _groups(model: torch.nn.Module, training: Hyperparameters) -> list[dict[str, Any]]:
-    """Weight decay applies to matrices, not to biases and scales."""
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+def _groups(model: Learner, training: Hyperparameters) -> list[dict[str, Any]]:
+    """Weight decay applies to matrices, not to biases and scales; some parameters have another learning rate."""
+    own = model.learning_rates()
+    named = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+    usual = [parameter for name, parameter in named.items() if name not in own]
     return [
-        {"params": [one for one in parameters if one.dim() > 1], "weight_decay": training.weight_decay},
-        {"params": [one for one in parameters if one.dim() <= 1], "weight_decay": 0.0},
+        {"params": [one for one in usual if one.dim() > 1], "weight_decay": training.weight_decay, "times": 1.0},
+        {"params": [one for one in usual if one.dim() <= 1], "weight_decay": 0.0, "times": 1.0},
+        *({"params": [named[name]], "weight_decay": 0.0, "times": one / training.learning_rate} for name, one in own.items()),
     ]
 
 

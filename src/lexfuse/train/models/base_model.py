@@ -23,6 +23,7 @@ from lexfuse.encode.encoder import Side
 from lexfuse.encode.model_folder.folder import ModelFamily, ModelFolder
 from lexfuse.encode.model_folder.locator import fetch_model
 from lexfuse.encode.model_folder.tensors import TensorFiles, weight_files
+from lexfuse.encode.query_table import is_query_table
 from lexfuse.encode.tokenizer import ModelTokenizer, Row
 from lexfuse.errors import DataError
 from lexfuse.train.models.graph_weights import widened_folder
@@ -66,6 +67,9 @@ class StartingModel:
         path = fetch_model(name)
         if not _has_towers(path):
             return cls._one(path)
+        if is_query_table(path / TOWERS[Side.QUERY]):
+            passages = str(path / TOWERS[Side.PASSAGE])
+            raise DataError(f"a training cannot continue a query table; start from its passages: {passages!r}", path=path)
         asking, answering = (cls._one(path / tower) for tower in TOWERS.values())
         if _reading(asking) != _reading(answering):
             raise DataError(

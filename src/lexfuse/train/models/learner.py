@@ -6,7 +6,7 @@ The four kinds that encode queries and passages separately differ only in `Encod
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -62,6 +62,10 @@ class Learner(nn.Module):
     def begin(self, texts: TokenisedTexts) -> str:
         """Preparation before the first step, with the texts; returns a message."""
         return ""
+
+    def learning_rates(self) -> Mapping[str, float]:
+        """Peak learning rates of parameters, by name, that differ from that of the training."""
+        return {}
 
     def distil(self, losses: dict[str, Tensor], own: Tensor, teacher: F32) -> None:
         """Mix the distance of the model's own scores from those of a teacher into the loss."""

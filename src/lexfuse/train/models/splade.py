@@ -6,25 +6,31 @@ that, and its reductions are permanent.
 
 The highest logit is taken before the saturation, which is monotonic. The head runs on some texts at a time and again in the
 backward pass, since the logits of all tokens for the whole vocabulary would fill the memory.
+
+With ``query_table`` the model encodes passages alone. The weight of a query's token is its entry in a table, which starts as the
+token's idf in the training passages and is learned with the model: see `lexfuse.encode.query_table`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+from lexfuse.data.arrays import F32
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.onnx_export.heads import OutputHead
+from lexfuse.encode.query_table import write_query_table
 from lexfuse.encode.tokenizer import Row
 from lexfuse.train.examples.batches import Batch
 from lexfuse.train.hyperparameters import Hyperparameters, ModelKind, Similarity
-from lexfuse.train.models.base_model import StartingModel
+from lexfuse.train.models.base_model import TOWERS, StartingModel, move_to_device
 from lexfuse.train.models.learner import EncodingLearner, TokenisedTexts
 from lexfuse.train.models.losses import flops, flops_schedule
 from lexfuse.train.models.model_folder import write_graph, write_similarity, write_transformer
@@ -50,9 +56,24 @@ class SpladeLearner(EncodingLearner):
         """Start from a base that has the head."""
         super().__init__(base, training)
         self.model = base.masked()
+        self.table = nn.Parameter(torch.zeros(self.model.config.vocab_size)) if training.query_table else None
+
+    def learning_rates(self) -> Mapping[str, float]:
+        """Each number of the table moves far, those of the model little."""
+        return {} if self.table is None else {"table": self.training_settings.table_learning_rate}
 
     @torch.no_grad()
     def begin(self, texts: TokenisedTexts) -> str:
+        """Start the table, and lower the bias of the head, unless an earlier stage did."""
+        said = []
+        if self.table is not None and not self.table.any():
+            idf = _idf(texts.passages, len(self.table))
+            asked = idf[np.concatenate([self._inner(row) for row in texts.queries])]
+            self.table.copy_(torch.from_numpy(idf / (asked.mean() or 1.0)))  # a token of a question weighs 1 on average
+            said.append(f"the query table starts as the idf of tokens in {len(texts.passages):,} passages")
+        return "; ".join([*said, *filter(None, [self._lower_bias(texts)])])
+
+    def _lower_bias(self, texts: TokenisedTexts) -> str:
         """Lower the bias until passages start with the wanted number of entries; a sparse head stays unchanged."""
         wanted = self.training_settings.start_active
         rows = texts.passages[:: max(1, len(texts.passages) // SAMPLE)]
@@ -70,7 +91,16 @@ class SpladeLearner(EncodingLearner):
 
     def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
         """One weight per vocabulary entry, most of them 0."""
-        return self.pooled(rows, self.model, self._activated)
+        if self.table is None or side is Side.PASSAGE:
+            return self.pooled(rows, self.model, self._activated)
+        held = np.zeros((len(rows), len(self.table)), dtype=np.float32)
+        for place, row in enumerate(rows):
+            held[place, self._inner(row)] = 1.0
+        return move_to_device(held, self.device) * torch.relu(self.table.float())
+
+    def _inner(self, row: Row) -> Row:
+        """The tokens of a query without special ones."""
+        return row[len(self.base.tokens.before) : len(row) - len(self.base.tokens.after)]
 
     def _activated(self, model: Any, ids: Tensor, mask: Tensor) -> Tensor:
         states = model.base_model(input_ids=ids, attention_mask=mask).last_hidden_state
@@ -96,19 +126,34 @@ class SpladeLearner(EncodingLearner):
     def added(
         self, losses: dict[str, Tensor], queries: Tensor, passages: Tensor, scores: Tensor, batch: Batch, step: int
     ) -> Tensor:
-        """The FLOPS regularisation of both sides (eq. 10), whose weights rise at first."""
+        """The FLOPS regularisation of both sides (eq. 10), whose weights rise at first; a table adds no terms to a query."""
         settings = self.training_settings
         warm = int(settings.flops_warm_up * settings.steps)
-        losses["flops of queries"], losses["flops of passages"] = flops(queries), flops(passages)
-        return flops_schedule(settings.flops_queries, step, warm) * losses["flops of queries"] + (
-            flops_schedule(settings.flops_passages, step, warm) * losses["flops of passages"]
-        )
+        losses["flops of passages"] = flops(passages)
+        added = flops_schedule(settings.flops_passages, step, warm) * losses["flops of passages"]
+        if self.table is not None:
+            return added
+        losses["flops of queries"] = flops(queries)
+        return added + flops_schedule(settings.flops_queries, step, warm) * losses["flops of queries"]
 
     def save(self, folder: Path) -> None:
-        """A transformers folder with the head, including the similarity."""
-        write_transformer(folder, self.base, self.model, self.training_settings)
-        write_graph(folder, OutputHead.MLM)
-        write_similarity(folder, self.training_settings.similarity)
+        """A transformers folder with the head, including the similarity; with a table, ``passages`` next to ``queries``."""
+        passages, similarity = folder, self.training_settings.similarity
+        if self.table is not None:
+            passages = folder / TOWERS[Side.PASSAGE]
+            write_query_table(
+                folder / TOWERS[Side.QUERY], torch.relu(self.table.detach()).cpu().numpy(), self.base.folder.transformer,
+                similarity=similarity.value, lowercase=self.base.folder.lowercase,
+            )  # fmt: skip
+        write_transformer(passages, self.base, self.model, self.training_settings)
+        write_graph(passages, OutputHead.MLM)
+        write_similarity(passages, similarity)
+
+
+def _idf(rows: Sequence[Row], size: int) -> F32:
+    """ln(1 + (N - n + 0.5) / (n + 0.5)) of every vocabulary entry, which n of N texts hold."""
+    held = np.bincount(np.concatenate([np.unique(row) for row in rows]), minlength=size)
+    return np.log1p((len(rows) - held + 0.5) / (held + 0.5)).astype(np.float32)
 
 
 def _highest(head: nn.Module, states: Tensor, mask: Tensor) -> Tensor:

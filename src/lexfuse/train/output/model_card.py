@@ -37,6 +37,7 @@ _USE: Mapping[ModelKind, str] = {
         'model = "{name}"\ndepth = 100\nEND\nlexfuse search INDEX QUESTION --profile profile.toml'
     ),
 }
+_TABLE = "`passages` encodes documents; `queries` is a table with the weight of each token in a question, read without a model."
 _DENSE = "A dense encoder: one vector a text, the mean of its tokens' vectors, compared by cosine."
 _ADAPTED: Mapping[Adaptation, str] = {
     Adaptation.MLM: "A masked-language model: a base to train retrievers from, SPLADE among them.",
@@ -62,14 +63,14 @@ def model_card(trained: TrainingResult, name: str) -> str:
     <BLANKLINE>
     A dense bi-encoder: one vector per text, the mean of its tokens' vectors, compared by cosine.
     """
-    kind = ModelKind(trained.kind)
+    kind, last = ModelKind(trained.kind), Hyperparameters(**_last_settings(trained))
     parts = [
-        f"# {name}", _what(kind, Hyperparameters(**_last_settings(trained))),
+        f"# {name}", _what(kind, last),
         _listed({"Trained from": trained.base, "Licence": trained.licence, "Trained by": "LexFuse, `lexfuse train`"}),
         "## Data", _listed(trained.facts),
         "## Figures", _figures(trained),
         "## Training", *_training(trained),
-        "## Use", f"```console\n{_USE[kind].format(name=name)}\n```",
+        "## Use", f"```console\n{_use(kind, last).format(name=name)}\n```",
     ]  # fmt: skip
     return "\n\n".join(parts) + "\n"
 
@@ -169,7 +170,13 @@ def _what(kind: ModelKind, training: Hyperparameters) -> str:
     if training.chunk:
         made += f", averaged over chunks of {training.chunk} tokens that share {training.chunk_overlap}"
     similarity = "dot product" if training.similarity is Similarity.DOT else "cosine"
-    return _WHAT[kind].format(made=made, similarity=similarity)
+    found = _WHAT[kind].format(made=made, similarity=similarity)
+    return f"{found} {_TABLE}" if training.query_table else found
+
+
+def _use(kind: ModelKind, training: Hyperparameters) -> str:
+    """The commands that use the model; a query table and its passages are named like two towers."""
+    return _USE[ModelKind.TWO_TOWER].replace("dense", "splade") if training.query_table else _USE[kind]
 
 
 def _last_settings(trained: TrainingResult) -> dict[str, Any]:
