@@ -1,29 +1,30 @@
-"""The fifth generation of the French models, which read English too, on one GPU.
+"""The sixth generation of the French models, which read English too, on one GPU.
 
     python recipes/french_material.py FR-LABOUR KALI.tgz SHEETS.tgz material                       any machine
     python recipes/citizen_material.py FR-CITIZEN FR-PUBLIC FR-LABOUR CA-PARALLEL citizen          any machine
     python recipes/bilingual_start.py citizen MINILM work/start                                     any machine
-    python recipes/french_citizen.py teach material citizen work --teacher MINILM                   this and the next: a GPU
-    python recipes/french_citizen.py pairs material citizen work
-    python recipes/french_citizen.py dense material citizen work
-    python recipes/french_citizen.py splade material citizen work --start FOURTH
-    for stage in colbert cross transfer ship; do python recipes/french_citizen.py $stage material citizen work; done
+    python recipes/french_citizen.py backbone material citizen work                                 this and the next: a GPU
+    python recipes/french_citizen.py teach material citizen work --teacher MINILM
+    for stage in pairs dense splade colbert cross transfer; do python recipes/french_citizen.py $stage material citizen work; done
+    python recipes/french_citizen.py ship material citizen work                                     any machine
 
 Each stage reads what the one before left in ``work`` and resumes an interrupted run.
 
-1. ``teach``: the bilingual start learns the vectors that MiniLM gives to the English side of parallel sections and marginal
-   notes, from both sides.
-2. ``pairs``: contrastive training on the structure of French law (headings, titles, citations, sentences to their article;
+1. ``backbone``: masked-language training of the bilingual start on French law, agreements and sheets, on both sides of the
+   parallel sections, and on sections with their translation in one text.
+2. ``teach``: the backbone learns the vectors that MiniLM gives to the English side of parallel sections and marginal notes, from
+   both sides.
+3. ``pairs``: contrastive training on the structure of French law (headings, titles, citations, sentences to their article;
    agreements, sheets), and on marginal notes to sections within and across the languages.
-3. ``dense``: questions of the three collections, in batches of one collection, with other wordings, typing errors and everyday
+4. ``dense``: questions of the three collections, in batches of one collection, with other wordings, typing errors and everyday
    words; eight hard negatives each from what BM25 and the model rank high. A candidate with more than .95 of the score of the
-   best known answer is no negative. Negatives are mined by the model of stage 2, then by the result, and the training starts
-   again from stage 2. The weights of several seeds are averaged, and then those with the first round's. Some batches are parallel
+   best known answer is no negative. Negatives are mined by the model of stage 3, then by the result, and the training starts
+   again from stage 3. The weights of several seeds are averaged, and then those with the first round's. Some batches are parallel
    notes, so that the languages stay together.
-4. ``splade``: from fr-legal-splade of the fourth generation: pairs, then questions with the negatives of the dense model.
-5. ``colbert``: pairs and questions from the model of stage 2. ``cross``: a cross-encoder, by the questions and what the dense
-   model ranks high.
-6. ``transfer``: stage 3 without any question about one code; measured on the dev questions about that code.
+5. ``splade``: pairs from the backbone, then questions with the negatives of the dense model; ``splade-table``: questions without
+   a model for their weights. ``colbert``: pairs and questions from the model of stage 3. ``cross``: a cross-encoder, by pairs
+   with what the model of stage 3 takes for their answer, then by the questions and what the dense model ranks high.
+6. ``transfer``: stage 4 without any question about one code; measured on the dev questions about that code.
 
 Dev figures are R@10, R@100, R@500 and RR@100 on the dev questions of each collection, by the first 256 tokens of an article. The
 tests are not in the material.
@@ -45,6 +46,7 @@ import torch
 from citizen_material import CitizenMaterial, ParallelText
 from french_material import Material
 from stages import DEV, averaged, learner_of, say, scored, ship, shown, staged
+from stages import mined as mined_once
 from wordings import everyday, misspelt
 
 from lexfuse.data.arrays import F32
@@ -52,10 +54,12 @@ from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.tokenizer import Row
+from lexfuse.train.adaptation.masked_language import MaskedLanguageLearner
 from lexfuse.train.examples.dev_evaluation import DevQueries
 from lexfuse.train.examples.examples import Examples
 from lexfuse.train.examples.training_pair import TrainingPair
 from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
+from lexfuse.train.loop.model_negatives import mine_with_model
 from lexfuse.train.models.base_model import chunks
 from lexfuse.train.models.colbert import ColbertLearner
 from lexfuse.train.models.cross_encoder import CrossEncoderLearner
@@ -65,35 +69,45 @@ from lexfuse.train.models.splade import SpladeLearner
 from lexfuse.train.models.student import StudentLearner
 
 WINDOW = 256
+PIECE_WORDS = 170  # of a text that the backbone reads at once: about 250 tokens
+MASKED = 0.25  # of the tokens that the backbone predicts
+CROSS_PAIRS = 40_000  # that the cross-encoder learns from, a sample of all pairs
 OWN, LEXICAL = 40, 25  # hard negatives of a question by the model and by BM25
 RANKED = 200  # articles of the model that negatives are taken from
 GUARD = 0.95  # of the score of the best known answer: what has more is no negative
-SEEDS = (1, 2, 3)
+SEEDS = (1, 2)
+STAGES = ("backbone", "teach", "pairs", "dense", "splade", "splade-table", "colbert", "cross", "transfer", "ship")
 TRANSFER = "Code de la route"
 MEASURES = "R@10 R@100 R@500 RR@100"
 
+BACKBONE = Hyperparameters.usual(
+    ModelKind.DENSE, steps=2000, batch=512, learning_rate=8e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
+    passage_length=WINDOW, evaluate_every=500, patience=0,
+    shares={"law": 0.6, "agreements": 0.13, "sheets": 0.02, "canada": 0.1, "english": 0.05, "translations": 0.1},
+)  # fmt: skip
 TEACH = Hyperparameters.usual(
-    ModelKind.DENSE, steps=2000, batch=512, learning_rate=3e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
-    passage_length=WINDOW, evaluate_every=500, patience=0, shares={"sections": 0.75, "notes": 0.25},
+    ModelKind.DENSE, steps=900, batch=512, learning_rate=3e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
+    passage_length=WINDOW, evaluate_every=1000, patience=0, shares={"sections": 0.75, "notes": 0.25},
 )  # fmt: skip
 PAIRS = Hyperparameters.usual(
-    ModelKind.DENSE, steps=1000, batch=1024, learning_rate=2e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
-    passage_length=WINDOW, evaluate_every=500, patience=0,
+    ModelKind.DENSE, steps=750, batch=1024, learning_rate=2e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
+    passage_length=WINDOW, evaluate_every=250, patience=0,
 )  # fmt: skip
 ASKED = Hyperparameters.usual(
     ModelKind.DENSE, steps=600, batch=64, learning_rate=5e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
     query_length=64, passage_length=WINDOW, evaluate_every=600, patience=0,
 )  # fmt: skip
 SPARSE_PAIRS = Hyperparameters.usual(
-    ModelKind.SPLADE, similarity="dot", temperature=1.0, steps=600, batch=256, learning_rate=1e-4, decay="linear", warm_up=0.06,
-    negatives=0, query_length=64, passage_length=192, flops_queries=1e-4, flops_passages=5e-5, start_active=0, flops_warm_up=0.1,
-    evaluate_every=300, patience=0,
+    ModelKind.SPLADE, similarity="dot", temperature=1.0, steps=800, batch=256, learning_rate=1.5e-4, decay="linear",
+    warm_up=0.06, negatives=0, query_length=64, passage_length=192, flops_queries=1e-4, flops_passages=5e-5, start_active=2000,
+    evaluate_every=1000, patience=0,
 )  # fmt: skip
 SPARSE_ASKED = Hyperparameters.usual(
     ModelKind.SPLADE, similarity="dot", temperature=1.0, steps=400, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1,
     negatives=8, turn="query", query_length=64, passage_length=192, flops_queries=1e-4, flops_passages=5e-5, flops_warm_up=0.0,
     start_active=0, evaluate_every=400, patience=0,
 )  # fmt: skip
+SPARSE_TABLE = SPARSE_ASKED.replace(steps=800, evaluate_every=800, query_table=True)
 LATE_PAIRS = Hyperparameters.usual(
     ModelKind.COLBERT, steps=300, batch=192, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=48,
     passage_length=160, evaluate_every=300, patience=0,
@@ -101,6 +115,10 @@ LATE_PAIRS = Hyperparameters.usual(
 LATE_ASKED = Hyperparameters.usual(
     ModelKind.COLBERT, steps=300, batch=32, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=6, turn="query",
     query_length=48, passage_length=160, evaluate_every=300, patience=0,
+)  # fmt: skip
+CROSS_PAIRED = Hyperparameters.usual(
+    ModelKind.CROSS, steps=400, batch=96, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=3, query_length=64,
+    passage_length=WINDOW, evaluate_every=400, patience=0,
 )  # fmt: skip
 CROSS_ASKED = Hyperparameters.usual(
     ModelKind.CROSS, steps=900, batch=32, learning_rate=5e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
@@ -147,6 +165,29 @@ class Recipe:
         self.searched = {"labour": first, "public": first, "citizen": second}
         self._rows: dict[tuple[int, int, int], list[Row]] = {}
 
+    def backbone(self) -> None:
+        """Masked-language training on law in both languages."""
+        parallel = self.citizen.parallel
+        read = {
+            "law": [*self.labour.articles, *self.citizen.articles],
+            "agreements": self.labour.documents[len(set(self.labour.article.tolist())) :],
+            "sheets": [pair.passage for pair in self.labour.pairs["sheets"]],
+            "canada": [one.french for one in parallel],
+            "english": [one.english for one in parallel],
+        }
+        pieces = {name: dict.fromkeys(piece for text in texts for piece in divided(text)) for name, texts in read.items()}
+        pieces["translations"] = dict.fromkeys(f"{begun(one.english)} {begun(one.french)}" for one in parallel)
+        texts = Examples.of_pairs({name: [TrainingPair(piece, piece) for piece in some] for name, some in pieces.items() if some})
+        training = BACKBONE.replace(shares={name: share for name, share in BACKBONE.shares.items() if pieces[name]})
+        staged(
+            self.work,
+            "backbone",
+            lambda base, settings: MaskedLanguageLearner(base, settings, masked=MASKED, new_head=True),
+            self.work / "start",
+            texts,
+            training,
+        )
+
     def teach(self, teacher: Path) -> None:
         """Parallel text."""
         pairs = {
@@ -160,7 +201,7 @@ class Recipe:
             self.work,
             "taught",
             lambda base, training: StudentLearner(base, training, vectors),
-            self.work / "start",
+            self.work / "backbone",
             examples,
             TEACH,
         )
@@ -176,15 +217,21 @@ class Recipe:
         """Questions, mined twice; the mean of several seeds."""
         self.report(self.asked("dense", self.questions()))
 
-    def splade(self, start: Path) -> None:
+    def splade(self) -> None:
         """Pairs, then questions with the negatives of the dense model."""
         examples, shares = self.structure(languages=False)
-        paired = staged(self.work, "splade-paired", SpladeLearner, start, examples, SPARSE_PAIRS.replace(shares=shares))
+        training = SPARSE_PAIRS.replace(shares=shares)
+        paired = staged(self.work, "splade-paired", SpladeLearner, self.work / "backbone", examples, training)
         self.report(paired, SpladeLearner, SPARSE_PAIRS)
-        questions = self.questions()
-        mined = self.mined(learner_of(DenseLearner, self.work / "dense-first", ASKED), questions)
-        training = SPARSE_ASKED.replace(shares=shares_of(mined))
-        self.report(staged(self.work, "splade", SpladeLearner, paired, mined, training), SpladeLearner, SPARSE_ASKED)
+        asked = self.hard_questions()
+        training = SPARSE_ASKED.replace(shares=shares_of(asked))
+        self.report(staged(self.work, "splade", SpladeLearner, paired, asked, training), SpladeLearner, SPARSE_ASKED)
+
+    def splade_table(self) -> None:
+        """SPLADE without a model for questions: their weights are a table. Measured on the dev questions of fr-labour."""
+        asked, dev = self.hard_questions(), dev_queries(self.judged["labour"], self.searched["labour"])
+        training = SPARSE_TABLE.replace(shares=shares_of(asked))
+        staged(self.work, "splade-table", SpladeLearner, self.work / "splade-paired", asked, training, dev)
 
     def ship(self) -> None:
         """The two models in 8 bits."""
@@ -195,16 +242,16 @@ class Recipe:
         examples, shares = self.structure(languages=False)
         training = LATE_PAIRS.replace(shares=shares)
         paired = staged(self.work, "colbert-paired", ColbertLearner, self.work / "paired", examples, training)
-        mined = self.mined(learner_of(DenseLearner, self.work / "dense-first", ASKED), self.questions())
-        training = LATE_ASKED.replace(shares=shares_of(mined))
-        self.report(staged(self.work, "colbert", ColbertLearner, paired, mined, training), ColbertLearner, LATE_ASKED)
+        asked = self.hard_questions()
+        training = LATE_ASKED.replace(shares=shares_of(asked))
+        self.report(staged(self.work, "colbert", ColbertLearner, paired, asked, training), ColbertLearner, LATE_ASKED)
 
     def cross(self) -> None:
-        """Questions with what the dense model ranks high; measured on its first candidates."""
-        first = learner_of(DenseLearner, self.work / "dense-first", ASKED)
-        mined = self.mined(first, self.questions())
-        training = CROSS_ASKED.replace(shares=shares_of(mined))
-        folder = staged(self.work, "cross", CrossEncoderLearner, self.work / "paired", mined, training)
+        """Pairs, then questions, each with what the dense model ranks high; measured on its first candidates."""
+        paired = self.cross_pairs()
+        asked = self.hard_questions()
+        training = CROSS_ASKED.replace(shares=shares_of(asked))
+        folder = staged(self.work, "cross", CrossEncoderLearner, paired, asked, training)
         model, found = learner_of(CrossEncoderLearner, folder, CROSS_ASKED), {}
         ranker = learner_of(DenseLearner, self.work / "dense", ASKED)
         for name, questions in self.judged.items():
@@ -221,6 +268,22 @@ class Recipe:
             }
             say(f"cross, {name}: {shown(found[name])}")
         (folder / DEV).write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+    def cross_pairs(self) -> Path:
+        """A sample of the pairs, with what the dense model of pairs takes for their answer."""
+        rows = list(self.structure(languages=False)[0].rows())
+        examples = Examples.of(random.Random(6).sample(rows, min(CROSS_PAIRS, len(rows))))  # noqa: S311
+        model = self.work / "paired"
+        negatives = mined_once(
+            self.work / "cross-paired.mined.npy",
+            lambda: mine_with_model(learner_of(DenseLearner, model, PAIRS), examples, amount=4, skip=2, depth=60).negatives,
+        )
+        hard = examples.with_negatives(negatives)
+        return staged(self.work, "cross-paired", CrossEncoderLearner, self.work / "backbone", hard, CROSS_PAIRED)
+
+    def hard_questions(self) -> Examples:
+        """The questions with the negatives of the dense model's first round."""
+        return self.mined(learner_of(DenseLearner, self.work / "dense-first", ASKED), self.questions())
 
     def transfer(self) -> None:
         """The questions without those about one code, and how well that code is found."""
@@ -399,6 +462,18 @@ class Recipe:
         return found
 
 
+def divided(text: str) -> list[str]:
+    """A text in pieces of about as many words as the backbone reads at once."""
+    words = text.split()
+    amount = max(1, round(len(words) / PIECE_WORDS))
+    return [" ".join(piece) for piece in np.array_split(np.array(words, dtype=object), amount)]
+
+
+def begun(text: str) -> str:
+    """The beginning of a text, half of what the backbone reads at once."""
+    return " ".join(text.split()[: PIECE_WORDS // 2])
+
+
 def _with_wordings(question: Question, draw: random.Random) -> Iterator[Question]:
     """The question, and the same with a typing error and with everyday words."""
     yield question
@@ -459,20 +534,19 @@ def ranked_with(
 
 def main() -> None:
     """Run a stage."""
-    parser = argparse.ArgumentParser(description="The fifth generation of the French models")
-    parser.add_argument("stage", choices=["teach", "pairs", "dense", "splade", "colbert", "cross", "transfer", "ship"])
+    parser = argparse.ArgumentParser(description="The sixth generation of the French models")
+    parser.add_argument("stage", choices=STAGES)
     for name in ("material", "citizen", "work"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--teacher", type=Path, help="folder of all-MiniLM-L6-v2, for teach")
-    parser.add_argument("--start", type=Path, help="the SPLADE model of the fourth generation with its weights, for splade")
     options = parser.parse_args()
     recipe = Recipe(Material.read(options.material), CitizenMaterial.read(options.citizen), options.work)
     if options.stage == "teach":
+        if options.teacher is None:
+            parser.error("teach needs the model whose vectors are learned: --teacher FOLDER")
         recipe.teach(options.teacher)
-    elif options.stage == "splade":
-        recipe.splade(options.start)
     else:
-        getattr(recipe, options.stage)()
+        getattr(recipe, options.stage.replace("-", "_"))()
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
 """What FUSE's neural systems say on French law: dense, SPLADE, ColBERT and a cross-encoder, zero-shot and in-domain, on one GPU.
 
     lexfuse run INDEX FR-LABOUR --depth 1000 -o bm25.trec                       any machine, before: what BM25 ranks
-    python recipes/french_scores.py seeds FR-LABOUR bm25.trec WORK SCORES       what each seed of ``french_legal.py`` reaches
+    python recipes/french_scores.py seeds FR-LABOUR bm25.trec WORK SCORES       what each seed of ``french_seeds.py`` reaches
     python recipes/french_scores.py scores FR-LABOUR bm25.trec WORK SCORES      what the models say
     python recipes/french_scores.py costs FR-LABOUR bm25.trec WORK SCORES       time and operations of a query
 
-FR-LABOUR is the collection, INDEX an index of it, WORK the models of ``french_legal.py``. Zero-shot are the models that have
-learned from pairs of texts alone (`SETTINGS`): they have seen no judgement of a question, though titles of the ministry's sheets
-with the text below them, none of a sheet behind a dev or test question. FUSE's zero-shot models learned from mMARCO: another
-setting of that name. In-domain is the seed of each kind with the highest R@100 on dev, as in FUSE's table 4, once ``seeds`` has
-measured them; before that, the model of the stage.
+FR-LABOUR is the collection, INDEX an index of it, WORK the models of ``french_citizen.py`` and ``french_seeds.py``. Zero-shot are
+the models that have learned from pairs of texts alone: they have seen no judgement of a question, though titles of the ministry's
+sheets with the text below them, none of a sheet behind a dev or test question. FUSE's zero-shot models learned from mMARCO,
+another setting. In-domain is the seed of each kind with the highest R@100 on dev, as in FUSE's table 4, so ``seeds`` comes
+before ``scores``.
 
 Articles are read whole, in windows of as many tokens as a model was trained on, of which the best counts. The cross-encoder
 reranks the first 1,000 of BM25. SCORES gets one table for each setting and split: the scores by all models of what one of them
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from french_legal import SEEDS, kinds
+from french_seeds import FOLDER, SEEDS, kinds
 from query_cost import query_cost
 from stages import learner_of, say, scored
 
@@ -46,11 +46,7 @@ SPLITS = ("dev", "test")
 CROSS = "cross"
 MEASURES = "R@10 R@50 R@100 R@500 R@1000 RR@100"  # of seeds
 CHOICE = "R@100"  # on dev, by which a seed is chosen
-IN_DOMAIN = "in-domain"
-SETTINGS = {
-    "zero-shot": {"dense": "dense-hard", "splade": "splade-contrast", "colbert": "colbert-contrast", CROSS: "cross-contrast"},
-    IN_DOMAIN: {"dense": "dense", "splade": "splade", "colbert": "colbert", CROSS: CROSS},
-}
+SOURCES = ("dense", "splade", "colbert", CROSS)  # of the tables
 
 
 class Scorer:
@@ -73,9 +69,8 @@ class Scorer:
 
     def scores(self) -> None:
         """The tables of both settings and splits."""
-        for setting, models in SETTINGS.items():
-            chosen = models | (self.best_seeds() if setting == IN_DOMAIN else {})
-            matrices = {name: self.matrix(name, model) for name, model in chosen.items()}
+        for setting, models in {"zero-shot": self.paired(), "in-domain": self.best_seeds()}.items():
+            matrices = {name: self.matrix(name, model) for name, model in models.items()}
             for split in SPLITS:
                 np.savez_compressed(self.out / f"{setting}.{split}.npz", **self.table(matrices, split))
 
@@ -85,27 +80,34 @@ class Scorer:
         for name in kinds():
             for start, suffix in (("pairs", ""), ("backbone", "-direct")):
                 for seed in SEEDS:
-                    if (self.work / f"{name}{suffix}-{seed}").exists():
-                        matrix = self.matrix(name, f"{name}{suffix}-{seed}")
+                    model = f"{FOLDER}/{name}{suffix}-{seed}"
+                    if (self.work / model).exists():
+                        matrix = self.matrix(name, model)
                         reached = {split: self.measured(matrix, split) for split in SPLITS}
                         found.append({"kind": name, "start": start, "seed": seed, **reached})
         (self.out / "seeds.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
+    def paired(self) -> dict[str, str]:
+        """The model of each kind that has learned from pairs alone."""
+        return {name: kinds()[name].paired for name in SOURCES}
+
     def best_seeds(self) -> dict[str, str]:
-        """The model of the best seed of each kind after the pairs, as far as seeds were measured."""
+        """The model of the best seed of each kind after the pairs."""
         path = self.out / "seeds.json"
         found = json.loads(path.read_text("utf-8")) if path.is_file() else []
         best: dict[str, dict[str, Any]] = {}
         for one in found:
             kind = one["kind"]
-            if one["start"] == "pairs" and kind in SETTINGS[IN_DOMAIN]:
+            if one["start"] == "pairs" and kind in SOURCES:
                 best[kind] = max(best.get(kind, one), one, key=lambda seed: seed["dev"][CHOICE])
-        return {kind: f"{kind}-{one['seed']}" for kind, one in best.items()}
+        if missing := [name for name in SOURCES if name not in best]:
+            raise SystemExit(f"no seed of {missing[0]} was measured; run this step first: seeds")
+        return {kind: f"{FOLDER}/{kind}-{best[kind]['seed']}" for kind in SOURCES}
 
     def costs(self) -> None:
         """Time and operations of a query by each model, with all vectors in the memory of the device."""
         found = {}
-        for name, model in SETTINGS["zero-shot"].items():
+        for name, model in self.paired().items():
             kind = kinds()[name]
             learner = learner_of(kind.learner, self.work / model, kind.tuned)
             found[name] = query_cost(learner, self.pool(learner, crossed=name == CROSS))._asdict()

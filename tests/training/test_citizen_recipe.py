@@ -1,4 +1,4 @@
-"""The recipe of the fifth generation, all stages, with a handful of texts and steps."""
+"""The recipe of the French models, all stages, with a handful of texts and steps."""
 
 import json
 import random
@@ -25,7 +25,8 @@ SUBJECTS = [("le préavis", "the notice"), ("le bail", "the lease"), ("le loyer"
 def recipe(recipe_named):
     module = recipe_named("french_citizen")
     for name in (
-        "TEACH", "PAIRS", "ASKED", "SPARSE_PAIRS", "SPARSE_ASKED", "LATE_PAIRS", "LATE_ASKED", "CROSS_ASKED",
+        "BACKBONE", "TEACH", "PAIRS", "ASKED", "SPARSE_PAIRS", "SPARSE_ASKED", "LATE_PAIRS", "LATE_ASKED", "CROSS_PAIRED",
+        "CROSS_ASKED",
     ):  # fmt: skip
         setattr(module, name, getattr(module, name).replace(**SHORT))
     module.SEEDS = (1, 2)
@@ -76,10 +77,11 @@ def work(recipe, materials, tiny, tmp_path_factory):
     teacher = tiny.folder(folder / "teacher", "bert")
     tiny.folder(folder / "start", "bert")
     steps = recipe.Recipe(*materials, folder)
+    steps.backbone()
     steps.teach(teacher)
     steps.pairs()
     steps.dense()
-    steps.splade(tiny.folder(folder / "sparse-start", "bert", head="mlm"))
+    steps.splade()
     steps.colbert()
     steps.cross()
     steps.transfer()
