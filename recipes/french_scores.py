@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,10 +74,10 @@ class Scorer:
             for split in SPLITS:
                 np.savez_compressed(self.out / f"{setting}.{split}.npz", **self.table(matrices, split))
 
-    def seeds(self) -> None:
-        """The measures of every seed that was trained, after the pairs and without them."""
+    def seeds(self, names: Iterable[str] = ()) -> None:
+        """The measures of every seed of some kinds, or of all, after the pairs and without them."""
         found: list[dict[str, Any]] = []
-        for name in kinds():
+        for name in names or kinds():
             for start, suffix in (("pairs", ""), ("backbone", "-direct")):
                 for seed in SEEDS:
                     model = f"{FOLDER}/{name}{suffix}-{seed}"

@@ -168,7 +168,7 @@ def test_reproduction_reads_what_models_say(material, scores):
 
 
 def test_long_articles_count_by_their_best_window(recipe_named, recipe, work, tmp_path):
-    far = "Le préavis est dû. " * 12 + "La retraite et la prime."
+    far = "Le préavis est dû. " * 60 + "La retraite et la prime."
     corpus = Corpus.of([Document("long", text=far), Document("short", text="La prime.")])
     qrels = {split: Qrels.of([(f"{split}-q", "long", 1)]) for split in ("dev", "test")}
     queries = Queries.of(Query(f"{split}-q", "la prime") for split in qrels)
