@@ -1,7 +1,8 @@
 """Formex 4, the XML of EUR-Lex: acts, consolidated acts and judgments.
 
-An article, a recital, an annex or a numbered point is a document. An annex that has articles is divided into them. The CELEX number begins the ids where the file has one (``62022CJ0303#12``); an act of the Official Journal has none, so the
-name of the file does.
+An article, a recital, an annex or a numbered point is a document. An annex that has articles is divided into them. The CELEX
+number begins the ids where the file has one (``62022CJ0303#12``); an act of the Official Journal has none, so the name of the
+file does.
 """
 
 from __future__ import annotations
