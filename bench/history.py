@@ -130,8 +130,10 @@ def _drawn(
     repository: Path, chosen: dict[str, list[FileSnapshot]], questions: int, chance: random.Random
 ) -> Iterator[tuple[str, str, datetime.date, set[str]]]:
     """Articles and days with the texts that the snapshot in force has under the number of the article."""
-    today, paths = datetime.date.today(), list(chosen)
-    for _ in range(questions):
+    today, paths, drawn = datetime.date.today(), list(chosen), 0
+    for _ in range(10 * questions):  # a snapshot may have no articles
+        if drawn == questions:
+            return
         path = chance.choice(paths)
         snapshots = [one for one in chosen[path] if not one.original] or chosen[path]
         days = [one.day for one in snapshots]
@@ -143,6 +145,7 @@ def _drawn(
         articles = law_articles(markdown or "", law_headings(newest or ""))
         if not articles:
             continue
+        drawn += 1
         number = chance.choice(articles).number
         texts = {same_text_key(one.markdown) for one in articles if one.number == number}
         yield law_facts(newest or "")["title"], number, day, texts

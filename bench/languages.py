@@ -1,7 +1,8 @@
-"""Language detection on short legal headings and on the collections; and how its table of letters is learned.
+"""Language detection on short legal headings and on the collections; and how its tables of letters and words are learned.
 
-    python bench/languages.py [--quick] [--json] [SOURCES]
-    python bench/languages.py --learn SOURCES > src/lexfuse/text/analysis/letter_triples.txt
+    python bench/languages.py [--quick] [--json] [--choose] [SOURCES]
+    python bench/languages.py --learn letters SOURCES > src/lexfuse/text/analysis/letter_triples.txt
+    python bench/languages.py --learn words SOURCES > src/lexfuse/text/analysis/law_words.txt
 
 SOURCES are folders that are at hand, each optional:
 
@@ -13,8 +14,9 @@ SOURCES are folders that are at hand, each optional:
 
 The environment variable LEXFUSE_DATA names the folder of the collections fr-labour, scifact, cjeu, irled2017 and ca-parallel
 (marginal notes in English and French). Every line has the share of texts that are named rightly, the share of those that get the
-wrong name (the rest are unclear), and the right ones with function words alone. Headings are grouped by their number of words;
-titles and declarations are cut to it. Files that the table was learned from are not measured on.
+wrong name (the rest are unclear), and the right ones with known words alone. Headings are grouped by their number of words;
+titles and declarations are cut to it. Files that the tables were learned from are not measured on. Headings are divided in two
+halves: constants are chosen on one, with --choose, and figures come from the other.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 from unittest import mock
+from zlib import crc32
 
 from language_texts import (
     DECLARATIONS,
@@ -57,6 +60,9 @@ LENGTHS = {"1": (1, 1), "2": (2, 2), "3": (3, 3), "4 to 5": (4, 5), "6 to 8": (6
 FEWEST = 20  # texts of a length, to be measured
 TRIPLES = 1000  # of each language
 FLOOR = 2**-14  # the share of triples that are not listed
+WORDS = 1000  # of each language
+SHORTEST_WORD = 4  # letters
+APART = 8  # times that a word must be more frequent than in any other language
 ACCENTED = 0.7  # the weight of words as written; the rest is that of words without accents, as people type them
 
 
@@ -123,20 +129,23 @@ def compared(name: str, language: str, texts: list[str], among: tuple[str, ...] 
     with mock.patch.object(languages, "letter_levels", return_value={}):
         theirs = answers()[language] / len(texts)
     right = mine[language] / len(texts)
+    name_of, count = next(((code, count) for code, count in mine.most_common() if code not in ("", language)), ("", 0))
     return {
         "metric": f"language of {name} ({len(texts)} texts)",
         "ours": round(right, 4),
         "wrong": round(1 - right - mine[""] / len(texts), 4),
-        "peer": "function words alone",
+        "mostly": f"{name_of} {count / len(texts):.4f}",
+        "peer": "known words alone",
         "theirs": round(theirs, 4),
         "ratio": round(right / theirs, 3) if theirs else math.inf,
     }
 
 
-def comparisons(sources: Sources, quick: bool) -> Iterator[dict[str, Any]]:
-    """One line for each group of texts."""
+def comparisons(sources: Sources, quick: bool, half: int) -> Iterator[dict[str, Any]]:
+    """One line for each group of texts; of headings, one half."""
     most = 100 if quick else 1000
-    for language, source, texts in sources.headings():
+    for language, source, every in sources.headings():
+        texts = [text for text in every if crc32(text.encode()) % 2 == half]
         random.Random(0).shuffle(texts)  # noqa: S311 - a sample
         for length, (fewest, longest) in LENGTHS.items():
             chosen = [text for text in texts if fewest <= len(words_of(text)) <= longest][:most]
@@ -168,7 +177,16 @@ def shares(texts: Iterable[str]) -> Counter[str]:
     return Counter({triple: weight / total for triple, weight in triples.items()})
 
 
-def learn(sources: Sources) -> Iterator[str]:
+def mean_of(parts: list[Counter[str]]) -> Counter[str]:
+    """The mean of the shares of several sources, without empty ones."""
+    mean, sources = Counter[str](), [part for part in parts if part]
+    for part in sources:
+        for name, share in part.items():
+            mean[name] += share / len(sources)
+    return mean
+
+
+def learn_letters(sources: Sources) -> Iterator[str]:
     """The lines of the table: language, level, triples (a blank is written ``_``).
 
     Every source of a language has equal weight.
@@ -180,10 +198,7 @@ def learn(sources: Sources) -> Iterator[str]:
     for language, parts in sorted(found.items()):
         if len(parts) == 1 and sources.arguments.translations:  # nothing but the declaration
             parts.append(shares(translations(Path(sources.arguments.translations), language)))
-        mean = Counter[str]()
-        for part in parts:
-            for triple, share in part.items():
-                mean[triple] += share / len([one for one in parts if one])
+        mean = mean_of(parts)
         levels: dict[int, list[str]] = {}
         for triple, share in sorted(mean.most_common(TRIPLES)):
             levels.setdefault(round(math.log2(share / FLOOR)), []).append(triple.replace(" ", "_"))
@@ -192,27 +207,50 @@ def learn(sources: Sources) -> Iterator[str]:
                 yield f"{language} {level}: {' '.join(levels[level])}"
 
 
+def learn_words(sources: Sources) -> Iterator[str]:
+    """The lines of the table: language and the most frequent words that no other language has as often, function words apart.
+
+    Every source of a language has equal weight. Languages that have no statutes at hand only take words from the others.
+    """
+    known, found = languages.listed_words("stop_words.txt", "detection_words.txt"), dict[str, list[Counter[str]]]()
+    for read in (sources.statutes, sources.headings, sources.titles):
+        for language, _, texts in read():
+            counts = Counter(word.rstrip("'") for text in texts for word in words_of(text))
+            found.setdefault(language, []).append(Counter({word: count / counts.total() for word, count in counts.items()}))
+    shares_of = {language: mean_of(parts) for language, parts in found.items()}
+    for language in sorted(languages._COMMON & shares_of.keys()):
+        others = [mean for other, mean in shares_of.items() if other != language]
+        own = (
+            word
+            for word, share in sorted(shares_of[language].items(), key=lambda item: (-item[1], item[0]))
+            if len(word) >= SHORTEST_WORD and word not in known and all(other[word] * APART < share for other in others)
+        )
+        yield f"{language}: {' '.join(sorted(islice(own, WORDS)))}"
+
+
 def main() -> None:
-    """Print the comparisons, or the table."""
+    """Print the comparisons, or a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="100 texts of each group")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--learn", action="store_true", help="print the table of letters instead")
+    parser.add_argument("--learn", choices=("letters", "words"), help="print a table instead")
+    parser.add_argument("--choose", action="store_true", help="measure on the half of the headings that constants are chosen on")
     parser.add_argument("--law", action="append", default=[], metavar="CODE=GITDIR")
     for name in ("--swiss", "--portuguese", "--declarations", "--translations"):
         parser.add_argument(name, default="")
     arguments = parser.parse_args()
     NEEDS.check()
     if arguments.learn:
-        print(*learn(Sources(arguments, TRAIN)), sep="\n")
+        table = learn_words if arguments.learn == "words" else learn_letters
+        print(*table(Sources(arguments, TRAIN)), sep="\n")
         return
-    for row in comparisons(Sources(arguments, TEST), arguments.quick):
+    for row in comparisons(Sources(arguments, TEST), arguments.quick, half=0 if arguments.choose else 1):
         if arguments.json:
             print(json.dumps(row), flush=True)
         else:
             print(
-                f"{row['metric']:58} {row['ours']:7.4f}  wrong {row['wrong']:7.4f}  {row['peer']} {row['theirs']:7.4f}  "
-                f"x{row['ratio']:.2f}",
+                f"{row['metric']:58} {row['ours']:7.4f}  wrong {row['wrong']:7.4f} {row['mostly']:>9}  "
+                f"{row['peer']} {row['theirs']:7.4f}  x{row['ratio']:.2f}",
                 flush=True,
             )
 

@@ -9,6 +9,7 @@ programs compare codes or catch classes, and never read a message.
     │   ├── EmptyQuestionError         2   400  empty-question          a question, text or form without any word
     │   ├── TermWeightError            2   400  invalid-weight          the weight of a term is not a number above 0
     │   ├── NoTermsError               2   400  no-terms                no term is left to search for
+    │   ├── OperatorError              2   400  invalid-operators       operators that leave nothing to rank by, or too many
     │   └── CursorError                2   400  invalid-cursor          not a cursor, or one of another question
     ├── DataError                      3   422  invalid-data            a file, line or record has invalid content
     │   └── UnreadableFileError        3   422  unreadable-file         a file from which no text can be read
@@ -102,6 +103,12 @@ class NoTermsError(ConfigError):
     """No term is left to search for."""
 
     code = "no-terms"
+
+
+class OperatorError(ConfigError):
+    """Operators of a question that leave no word to rank by, or are too many."""
+
+    code, title = "invalid-operators", "Invalid operators"
 
 
 class CursorError(ConfigError):

@@ -65,6 +65,12 @@ def test_standard_input(tmp_path, words):
     assert read_corpus(tmp_path / "out").text == ("law",)
 
 
+@pytest.mark.parametrize("content", ["nr;body\na;law\n", "nr\tbody\na\tlaw\n"])
+def test_flags_of_columns_make_standard_input_a_table(tmp_path, content):
+    run("-", tmp_path / "out", "--id", "nr", "--text", "body", content=content)
+    assert read_corpus(tmp_path / "out").text == ("law",)
+
+
 def test_a_text_on_standard_input_is_a_file(tmp_path):
     run("-", tmp_path / "out", content="The lease ends.")
     assert read_corpus(tmp_path / "out").ids.names == ("standard-input.txt",)

@@ -74,7 +74,7 @@ def test_the_command_line_shows_versions_and_differences(law):
     assert "a on 1995-01-01: from 1990-01-01 until 2000-01-01" in shown.output
     assert "in force on neither day" in run("diff", law, "a", "1980-01-01", "2015-01-01").output
     found = json.loads(run("diff", law, "a", "2005-01-01", "2015-01-01", "--json").stdout)
-    assert found["versions"][1] == {"day": "2015-01-01", "in_force": False, "valid_from": None, "valid_to": None}
+    assert found["versions"][1] == {"day": "2015-01-01", "in_force": False, "valid_from": None, "valid_to": None, "known": True}
     assert found["changes"] == [{"kind": "removed", "text": NEW}]
     listed = " ".join(run("info", law, "--document", "a", "--history").output.split())
     assert "a: 2 versions" in listed
@@ -83,6 +83,17 @@ def test_the_command_line_shows_versions_and_differences(law):
     assert [one["text"] for one in versions] == [OLD, NEW]
     assert NEW in run("info", law, "--document", "a").output
     assert json.loads(run("info", law, "--document", "article 1917 du code civil", "--json").stdout)["id"] == "b"
+
+
+def test_a_day_before_the_first_version_is_unknown_unless_the_document_was_absent(law, tmp_path):
+    assert (
+        "a on 1980-01-01: unknown, the first version begins on 1990-01-01"
+        in run("diff", law, "a", "1980-01-01", "1995-01-01").output
+    )
+    absent = Document("c", valid_from=DAY(1970, 1, 1))
+    with Index.build(tmp_path / "absent.index", [absent, Document("c", text=NEW, valid_from=DAY(2000, 1, 1))]) as index:
+        assert index.diff("c", "1980-01-01", "2005-01-01").unknown_days == ()
+        assert index.diff("c", "1960-01-01", "2005-01-01").unknown_days == (DAY(1960, 1, 1),)
 
 
 def test_wrong_requests_are_refused(law, tmp_path):
@@ -109,6 +120,8 @@ def test_the_service_and_the_tools_have_both(law):
         assert client.get("/v1/documents/a", params={"as_of": "2015-01-01"}).status_code == 404
         assert client.get("/v1/history/nowhere").status_code == 404
         assert client.get("/v1/diff/a", params={"before": "1995"}).status_code == 422
+        early = client.get("/v1/diff/a", params={"before": "1980-01-01", "after": "1995-01-01"}).json()
+        assert (early["before"], early["unknown_days"], found["unknown_days"]) == (None, ["1980-01-01"], [])
         tools = {tool.name: tool for tool in TOOLS}
 
         def said(name, **arguments):
@@ -116,4 +129,6 @@ def test_the_service_and_the_tools_have_both(law):
 
         assert said("history", document="a").startswith('2 versions of "a"')
         assert "Le bail dure [-trois-]{+six+} ans." in said("diff", document="a", before="1995-01-01", after="2005-01-01")
+        early = said("diff", document="a", before="1980-01-01", after="1995-01-01")
+        assert "1980-01-01 is before the first version: the text of that day is not known." in early
         assert OLD in said("fetch", document="a", as_of="1995-01-01")

@@ -104,7 +104,7 @@ def import_(
     refuse_existing(out, force)
     if law and not history:
         raise ConfigError("--law names a file of a repository; give --history with it")
-    with standard_input(source, format_) as place, spinner(f"reading {source}"):
+    with standard_input(source, format_, has_columns=bool(tables.given)) as place, spinner(f"reading {source}"):
         account: FileAccount | None = None
         laws: list[LawAccount] = []
         if history:

@@ -25,6 +25,7 @@ from lexfuse.cluster.shard_requests import (
     AllVersions,
     CodedColumn,
     Facts,
+    FirstKnownDay,
     HeldDocuments,
     HeldVersions,
     KnownPeriods,
@@ -116,6 +117,13 @@ class ClusterSnapshot(Snapshot):
             return super().history(id)
         found = [version for versions in self.all_shards(lambda _: AllVersions(id)).values() for version in versions]
         return found or self.documents([id])
+
+    def first_known_day(self, id: str) -> datetime.date | None:
+        """The first day of the first version or absence of a document."""
+        if self._periods is None:
+            return super().first_known_day(id)
+        found = self.all_shards(lambda _: FirstKnownDay(id)).values()
+        return next((day for days in found for day in days), None)
 
     # Shards
 

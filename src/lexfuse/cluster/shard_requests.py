@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -121,6 +122,17 @@ class AllVersions:
     def answer(self, shard: Shard) -> list[Document]:
         """The versions, the oldest first; none if the shard does not have the document."""
         return shard.snapshot.history(self.id) if shard.snapshot.heads([self.id]) else []
+
+
+@dataclass(frozen=True, slots=True)
+class FirstKnownDay:
+    """The day from which an index knows a document, or knows that there was none."""
+
+    id: str
+
+    def answer(self, shard: Shard) -> list[datetime.date | None]:
+        """The day; nothing if the shard does not have the document."""
+        return [shard.snapshot.first_known_day(self.id)] if shard.snapshot.heads([self.id]) else []
 
 
 @dataclass(frozen=True, slots=True)

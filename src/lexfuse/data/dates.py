@@ -78,7 +78,7 @@ def _day(value: object, day_first: bool) -> date:
     elif match := _SLASHED.fullmatch(text):
         day, month, year = match.groups()
         if not day_first and is_ambiguous(text):
-            raise ValueError("ambiguous: day or month first? give --date-format")
+            raise ValueError("ambiguous: day or month first; for a table, --date-format says which")
     elif match := _COMPACT.fullmatch(text):
         year, month, day = match.groups()
     else:

@@ -17,7 +17,7 @@ from lexfuse.channels.retriever import Mask
 from lexfuse.data.arrays import Bools
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run, join_runs
-from lexfuse.errors import ConfigError, EmptyQuestionError
+from lexfuse.errors import ConfigError, EmptyQuestionError, OperatorError
 from lexfuse.search.candidates import retrieve_blocks
 from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.temporal_filter import retrieve_before
@@ -102,7 +102,7 @@ def read_question(
     if parsed.condition is None:
         return _corrected(version, AskedQuestion(query, query, notes=notes), spelling, by_words=by_words)
     if not parsed.ranked:
-        raise ConfigError(f"the question only filters ({parsed.condition}); add a word that the results are ranked by")
+        raise OperatorError(f"the question only filters ({parsed.condition}); add a word that the results are ranked by")
     text = " ".join(_ranked_text(operand, matcher) for operand in parsed.ranked)
     languages: QueryLanguages = version.cached("query languages", lambda: QueryLanguages(version.snapshot))
     parts = list(parts_of(parsed.condition))

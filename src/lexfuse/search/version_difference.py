@@ -16,12 +16,18 @@ from lexfuse.text.difference import TextChange, word_changes
 
 @dataclass(frozen=True)
 class VersionDifference:
-    """A document on two days; None on a day on which it is not in force."""
+    """A document on two days; None on a day on which it is not in force, or unknown: a day before the first version."""
 
     id: str
     days: tuple[datetime.date, datetime.date]
     before: Document | None
     after: Document | None
+    first_day: datetime.date | None = None  # of the first version
+
+    @property
+    def unknown_days(self) -> tuple[datetime.date, ...]:
+        """The days before the first version, on which the document may have had another text."""
+        return tuple(day for day in self.days if self.first_day is not None and day < self.first_day)
 
     @cached_property
     def changes(self) -> tuple[TextChange, ...]:
@@ -44,8 +50,9 @@ def difference(version: IndexVersion, name: str, before: str | datetime.date, af
     if first is None or last is None:
         raise ConfigError(f"two days were expected, got {before!r} and {after!r}; write them as 2024-01-31")
     versions = document_history(version, name)
-    found = [next((one for one in versions if in_force(one, day)), None) for day in (first, last)]
-    return VersionDifference(versions[0].id, (first, last), *found)
+    earlier, later = (next((one for one in versions if in_force(one, day)), None) for day in (first, last))
+    known = version.snapshot.first_known_day(versions[0].id)
+    return VersionDifference(versions[0].id, (first, last), earlier, later, first_day=known)
 
 
 def document_history(version: IndexVersion, name: str) -> list[Document]:

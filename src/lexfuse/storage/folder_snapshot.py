@@ -338,6 +338,10 @@ class FolderSnapshot(Snapshot):
         versions = version_rows_of(self._catalog, id)
         return [version for version in versions if not is_absence(version)] or [self.document(id)]
 
+    def first_known_day(self, id: str) -> datetime.date | None:
+        """The first day of the first version or absence of a document."""
+        return next((version.valid_from for version in version_rows_of(self._catalog, id)), self.document(id).valid_from)
+
     def with_history(self, id: str) -> Document:
         """A document with all its versions, absences included, as it was added; `NotFoundError` for an unknown id.
 

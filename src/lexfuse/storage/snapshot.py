@@ -118,6 +118,14 @@ class Snapshot(ABC):
         """
         return [self.document(id)]
 
+    def first_known_day(self, id: str) -> datetime.date | None:
+        """The day from which the index knows a document, or knows that there was none; None for all days.
+
+        >>> str(snapshot.first_known_day("lib-1"))
+        '2020-01-01'
+        """
+        return self.history(id)[0].valid_from
+
     def coverage(self, day: datetime.date) -> DayCoverage:
         """How many documents are in force on a day, and how many are known only from a later day on.
 

@@ -98,6 +98,12 @@ def test_german_sections_and_a_text_between_headings():
     assert (appendix.number, appendix.title, appendix.text, appendix.headings) == ("", "Anhang EV", "Maßgaben.", ())
 
 
+def test_the_first_letters_of_a_compound_are_not_part_of_the_number():
+    titles = ("§ 75b Richtlinie", "§ 75c IT-Sicherheit in Krankenhäusern", "§ 75d A")
+    found = units([block for title in titles for block in (Block(title, 2), Block("Text."))])
+    assert [one.number for one in found] == ["75b", "75c", "75d A"]
+
+
 def test_every_word_is_kept():
     for blocks in (lines(LAW), [Block(line, at % 3 if at < 9 else 0) for at, line in enumerate(LAW)]):
         found = units(blocks)

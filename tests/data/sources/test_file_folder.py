@@ -151,12 +151,31 @@ def test_nothing_to_read_is_an_error(tmp_path):
 
 
 def test_a_second_document_with_the_same_id_skips_its_file(tmp_path):
-    trec = "<DOC><DOCNO>A</DOCNO><TEXT>law</TEXT></DOC>"
-    (tmp_path / "1").write_text(trec)
-    (tmp_path / "2").write_text(trec)
+    for name, text in (("1", "law"), ("2", "law"), ("3", "other law")):
+        (tmp_path / name).write_text(f"<DOC><DOCNO>A</DOCNO><TEXT>{text}</TEXT></DOC>")
     corpus, account = read_files(tmp_path, ReadReport())
     assert corpus.ids.names == ("A",)
-    assert account.skipped[0].reason == "its document 'A' has the id of one in '1'; ids must be unique"
+    assert [one.reason for one in account.skipped] == [
+        "has the same documents as '1'",
+        "its document 'A' has the id of one in '1'; ids must be unique",
+    ]
+
+
+def test_a_later_version_of_a_law_that_states_the_same_ids_has_ids_by_its_path(tmp_path):
+    work = '<meta><identification><FRBRWork><FRBRuri value="/akn/xx/act/1"/></FRBRWork></identification></meta>'
+    sections = '<section eId="sec_1"><num>1</num><p>{}</p></section><section eId="sec_2"><num>2</num><p>Two.</p></section>'
+    for name, text in (("1998 act.xml", "Old."), ("2005 act.xml", "New."), ("copy.xml", "Old.")):
+        (tmp_path / name).write_text(f"<akomaNtoso><act>{work}<body>{sections.format(text)}</body></act></akomaNtoso>")
+    report = ReadReport()
+    corpus, account = read_files(tmp_path, report)
+    assert [(one.id, one.text) for one in corpus] == [
+        ("/akn/xx/act/1#sec_1", "Old."),
+        ("/akn/xx/act/1#sec_2", "Two."),
+        ("2005_act.xml#sec_1", "New."),
+        ("2005_act.xml#sec_2", "Two."),
+    ]
+    assert [one.reason for one in account.skipped] == ["has the same documents as '1998 act.xml'"]
+    assert report.lines() == ["1 noted: its ids are those of another file; they begin with its path instead (2005 act.xml)"]
 
 
 def test_trec_files(tmp_path):

@@ -31,6 +31,10 @@ from lexfuse.text.analysis.languages import SAMPLE, detect_language
         ("Payment of compensation", "en"),
         ("Appointment of members", "en"),
         ("Protection of employees", "en"),
+        ("Prescribed persons", "en"),  # words of statutes decide where letters do not
+        ("Environmental protection", "en"),
+        ("Domaine public", "fr"),
+        ("Pièces justificatives", "fr"),
         ("Kündigungsfristen", "de"),
         ("Fristen bei der Kündigung", "de"),
         ("Disposiciones generales", "es"),

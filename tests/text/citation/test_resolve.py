@@ -145,6 +145,21 @@ def test_the_code_that_is_named_nearest_is_found_whatever_else_is_named():
             assert found.tolist() == (known.get(near.name, []) if near else []), (text, citation)
 
 
+@pytest.mark.parametrize("text", ["§ 5 Abs. 1 SGB V", "§ 5 SGB 5", "§ 5 des Fünften Buches Sozialgesetzbuch"])
+def test_a_code_is_meant_by_the_name_that_its_documents_declare(text):
+    title = "Sozialgesetzbuch (SGB) Fünftes Buch (V) - Gesetzliche Krankenversicherung - (Artikel 1 des Gesetzes v. 20. 12. 1988)"
+    names = {title: "SGB 5", "Abgabenordnung": "AO 1977"}
+    numbered = [(law, number) for law in names for number in ("5", "6")]
+    laws = [Document(f"{law}{n}", code=law, number=n, identifiers=(f"§ {n} {names[law]}",)) for law, n in numbered]
+    assert CitationResolver(Corpus.of(laws)).resolve_text(text) == [0]
+
+
+def test_a_missing_number_of_a_code_by_its_declared_name_is_missing():
+    resolver = CitationResolver(Corpus.of([Document("a", code="Gesetz über Bücher", number="1", identifiers=("§ 1 BuchG",))]))
+    ((citation, found),) = resolver.resolve_each("§ 9 BuchG")
+    assert resolver.is_missing(citation, found)
+
+
 def test_a_range_is_the_same_as_a_walk_through_the_corpus():
     order = ["L1", "R1", "L2", "L2-1", "D1", "R2", "L3", "A1"]
     corpus = corpus_of(*((code, number) for code in (LABOUR, SOCIAL) for number in order))

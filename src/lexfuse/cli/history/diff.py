@@ -34,11 +34,12 @@ def diff(
     sides = list(zip(found.days, (found.before, found.after), strict=True))
     if json:
         changes = [{"kind": change.kind.value, "text": change.text} for change in found.changes]
-        versions = [_side_json(str(day), side) for day, side in sides]
+        versions = [{**_side_json(str(day), side), "known": day not in found.unknown_days} for day, side in sides]
         print_json({"id": found.id, "changed": found.changed, "versions": versions, "changes": changes})
         return
     for day, side in sides:
-        state = period(side) if side else "not in force"
+        unknown = f"unknown, the first version begins on {found.first_day}" if day in found.unknown_days else "not in force"
+        state = period(side) if side else unknown
         line(f"{found.id} on {day}: {state}", style="bold")
     if not found.changed:
         note("nothing changed" if found.before else "the document is in force on neither day; info --history lists its versions")

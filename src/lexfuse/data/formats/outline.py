@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 _NUMBER = r"""(?:(?:LO|[LRDA])\.?\s?\*{0,2}\s?)?\d+(?:er|re)?[a-z]{0,2}\b(?:[-.‑–/]\d+[a-z]?\b)*
-    (?:\s(?:bis|ter|quater|[a-z]{2,14}ies)\b)?(?:[-\s](?:\d{1,2}\s)?[A-Z]{1,2}\b(?:\s(?:bis|ter|quater|[a-z]{2,14}ies)\b)?(?!\s[a-z]))?
+    (?:\s(?:bis|ter|quater|[a-z]{2,14}ies)\b)?(?:[-\s](?:\d{1,2}\s)?[A-Z]{1,2}\b(?!-[^\W\d])
+    (?:\s(?:bis|ter|quater|[a-z]{2,14}ies)\b)?(?!\s[a-z]))?
     | (?i:premier\b | unique\b | (?:pré)?liminaire\b | annexe\b[^.:]{0,30}
     | (?:primero|segundo|tercero|cuarto|quinto|sexto|s[ée]ptimo|octavo|noveno|d[ée]cimo|[úu]nico)\b)
     | [A-Z]\b(?!\s[a-z]) | (?:[LRDA]\.?\s?)?[IVXLC]+(?:[-.]\d+)*\b"""

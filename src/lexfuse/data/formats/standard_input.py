@@ -37,8 +37,11 @@ class InputFormat(StrEnum):
 
 
 @contextmanager
-def standard_input(path: Path, format_: InputFormat | None) -> Iterator[Path]:
-    """The path itself, or a temporary copy of standard input for ``-``, which is removed at the end."""
+def standard_input(path: Path, format_: InputFormat | None, *, has_columns: bool = False) -> Iterator[Path]:
+    """The path itself, or a temporary copy of standard input for ``-``, which is removed at the end.
+
+    With ``has_columns`` it is known to be a table.
+    """
     if str(path) != "-":
         if format_ is not None:
             raise ConfigError(f"--format is for standard input; the format of {str(path)!r} follows from its name and content")
@@ -50,16 +53,20 @@ def standard_input(path: Path, format_: InputFormat | None) -> Iterator[Path]:
     if not raw.strip():
         raise EmptyFileError("standard input is empty; give a file, or send its content")
     with tempfile.TemporaryDirectory(prefix="lexfuse-") as folder:
-        file = Path(folder, f"{NAME}.{format_ or detected_format(raw)}")
+        file = Path(folder, f"{NAME}.{format_ or detected_format(raw, has_columns=has_columns)}")
         file.write_bytes(raw)
         yield file
 
 
-def detected_format(raw: bytes) -> InputFormat:
+def detected_format(raw: bytes, *, has_columns: bool = False) -> InputFormat:
     r"""The format of bytes by their beginning; plain text where nothing shows another.
+
+    A table shows itself by columns for id and text. With ``has_columns``, when columns are named elsewhere, any separator does.
 
     >>> detected_format(b'{"_id": "a"}'), detected_format(b"id\ttext\n1\tx")
     (<InputFormat.JSONL: 'jsonl'>, <InputFormat.TSV: 'tsv'>)
+    >>> detected_format(b"nr;body\n1;x"), detected_format(b"nr;body\n1;x", has_columns=True)
+    (<InputFormat.TEXT: 'txt'>, <InputFormat.CSV: 'csv'>)
     """
     start = raw.removeprefix(b"\xef\xbb\xbf").lstrip()[:4096]
     marks = {
@@ -81,6 +88,6 @@ def detected_format(raw: bytes) -> InputFormat:
     header = re.split(rb"\r?\n", start, maxsplit=1)[0].decode("utf-8", "replace")
     for gap, found in (("\t", InputFormat.TSV), (",", InputFormat.CSV), (";", InputFormat.CSV), ("|", InputFormat.CSV)):
         names = {name.strip(' "').casefold() for name in header.split(gap)}
-        if names & {"id", "_id"} and names & {"text", "contents"}:
+        if (has_columns and len(names) > 1) or (names & {"id", "_id"} and names & {"text", "contents"}):
             return found
     return InputFormat.TEXT

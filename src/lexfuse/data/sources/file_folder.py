@@ -12,13 +12,14 @@ import stat
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.files import existing, read_bytes
 from lexfuse.data.formats.file_documents import documents_of
+from lexfuse.data.formats.legal_xml.law import unique_id
 from lexfuse.data.formats.legal_xml.legi_versions import join_legi_versions
 from lexfuse.data.formats.text_file import ZIP, FileType, file_type
 from lexfuse.data.formats.word.package import BROKEN
@@ -117,13 +118,25 @@ class _FolderReader:
     def keep(self, name: str, found: list[Document]) -> None:
         if self.divide and self.divided and len(found) == 1 and not (found[0].code or found[0].number):
             found = self.divide(found[0])
-        twice = [one.id for one in found if one.id in self.documents]
-        if twice:
-            other = self.documents[twice[0]].extra.get("file")
-            raise DataError(f"its document {twice[0]!r} has the id of one in {other!r}; ids must be unique")
+        found = self.distinct(name, found)
         self.documents |= {one.id: one for one in found}
         self.outcomes.append(FileOutcome(name, len(found)))
         self.report.kept += len(found)
+
+    def distinct(self, name: str, found: list[Document]) -> list[Document]:
+        """The documents of a file whose ids no other file has; another version of a text states the same ids."""
+        twice = [one for one in found if one.id in self.documents]
+        if not twice:
+            return found
+        other = self.documents[twice[0].id].extra.get("file")
+        if all(one.id in self.documents and self.documents[one.id].text == one.text for one in found):
+            raise DataError(f"has the same documents as {other!r}")
+        if not all("#" in one.id for one in found):
+            raise DataError(f"its document {twice[0].id!r} has the id of one in {other!r}; ids must be unique")
+        self.report.note("its ids are those of another file; they begin with its path instead", path=name)
+        taken: set[str] = set()
+        base = "_".join(name.split())
+        return [replace(one, id=unique_id(f"{base}#{one.id.rpartition('#')[2]}", taken)) for one in found]
 
     def skip(self, name: str, error: DataError) -> None:
         at = f" (line {error.line})" if error.line is not None else ""

@@ -35,6 +35,7 @@ def difference_text(answer: DocumentDifference) -> str:
     [-trois-]{+six+}
     """
     sides = [f'"{answer.id}" {name}: {_period(side)}.' for name, side in (("before", answer.before), ("after", answer.after))]
+    sides += [f"{day} is before the first version: the text of that day is not known." for day in answer.unknown_days]
     if not answer.changed:
         sides.append("Nothing changed.")
     return "\n".join([*sides, "", "".join(_marked(change.kind, change.text) for change in answer.changes)])

@@ -72,6 +72,7 @@ def diff(registry: IndexRegistry, given: DiffParameters) -> DocumentDifference:
             changed=found.changed,
             before=DocumentVersion.of(found.before) if found.before else None,
             after=DocumentVersion.of(found.after) if found.after else None,
+            unknown_days=list(found.unknown_days),
             changes=[ChangedText(kind=change.kind.value, text=change.text) for change in found.changes],
         )
 

@@ -56,4 +56,7 @@ class DocumentDifference(ResponseModel):
     changed: bool
     before: DocumentVersion | None = Field(description="The version of the first day; null if it was not in force.")
     after: DocumentVersion | None = Field(description="The version of the second day; null if it is not in force.")
+    unknown_days: list[datetime.date] = Field(
+        default=[], description="Days before the first version, on which the document may have had another text."
+    )
     changes: list[ChangedText] = Field(description="Both texts in order, word by word.")

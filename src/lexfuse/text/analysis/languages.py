@@ -1,9 +1,10 @@
 """Detect the language of a text, among those that have stems.
 
-Function words decide a text of several sentences: the stop words of each language and a few more (``detection_words.txt``).
-Letters decide a heading or a query, which may have no function word. ``letter_triples.txt`` lists the most frequent triples of
-letters of each language with a level: the binary logarithm of the triple's share above a floor. ``bench/languages.py --learn``
-made it from statutes, and from translations where no statutes were at hand.
+Known words decide a text of several sentences: the stop words of each language, a few more (``detection_words.txt``), and for
+seven languages the words of statutes that the others do not have (``law_words.txt``). Letters help with a heading or a query,
+which may have no known word. ``letter_triples.txt`` lists the most frequent triples of letters of each language with a level: the
+binary logarithm of the triple's share above a floor. ``bench/languages.py --learn`` made both tables from statutes, and that of
+letters from translations where no statutes were at hand.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from lexfuse.data.arrays import I64
 from lexfuse.text.letters import compose
 
 SAMPLE = 2000  # characters; more does not change the answer
-_DECISIVE = 12.0  # votes of function words that need no confirmation by letters
-_FUNCTION_WORD = 2.0  # votes, shared by the languages that have the word
+_DECISIVE = 12.0  # votes of known words that need no confirmation by letters
+_KNOWN_WORD = 2.0  # votes, shared by the languages that have the word
 _LEVEL = 0.2  # votes for each level of a triple
 _COMMON = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})  # languages of most collections of law
 _HEAD_START = 1.0  # votes of these in a text that letters decide
@@ -49,7 +50,7 @@ def detect_language(text: str, among: Collection[str] = ()) -> str:
     chosen = [code for code in detected_languages() if not among or code in among]
     if not words or not chosen:
         return ""
-    votes = function_votes(words)
+    votes = word_votes(words)
     if _lead(votes, chosen) < _DECISIVE:
         for code, level in letter_levels(words).items():
             votes[code] += _LEVEL * level
@@ -64,19 +65,19 @@ def _lead(votes: dict[str, float], chosen: list[str]) -> float:
     return best - second
 
 
-def function_votes(words: list[str]) -> dict[str, float]:
-    """Votes of function words; a word of several languages divides its votes among them.
+def word_votes(words: list[str]) -> dict[str, float]:
+    """Votes of known words; a word of several languages divides its votes among them.
 
-    >>> votes = function_votes(["the", "under", "shall"])
+    >>> votes = word_votes(["the", "under", "shall"])
     >>> votes["en"] > votes["da"] > votes["fi"]  # "under" is Danish too
     True
     """
-    known = function_words()
+    known = known_words()
     votes = dict.fromkeys(detected_languages(), 0.0)
     for word in words:
         languages = known.get(word.rstrip("'"), ())
         for language in languages:
-            votes[language] += _FUNCTION_WORD / len(languages)
+            votes[language] += _KNOWN_WORD / len(languages)
     return votes
 
 
@@ -95,14 +96,23 @@ def letter_levels(words: list[str]) -> dict[str, int]:
 
 
 @cache
-def function_words() -> dict[str, tuple[str, ...]]:
-    """Function words, each with the languages that have it.
+def known_words() -> dict[str, tuple[str, ...]]:
+    """Function words and words of statutes, each with the languages that have it.
 
-    >>> function_words()["shall"], function_words()["que"]
-    (('en',), ('fr', 'ca', 'es', 'pt'))
+    >>> known_words()["shall"], known_words()["que"], known_words()["domaine"]
+    (('en',), ('fr', 'ca', 'es', 'pt'), ('fr',))
+    """
+    return listed_words("stop_words.txt", "detection_words.txt", "law_words.txt")
+
+
+def listed_words(*names: str) -> dict[str, tuple[str, ...]]:
+    """The words that files of this package list, each with its languages.
+
+    >>> listed_words("stop_words.txt")["und"]
+    ('de',)
     """
     languages: dict[str, tuple[str, ...]] = {}
-    for line in (*_lines("stop_words.txt"), *_lines("detection_words.txt")):
+    for line in (line for name in names for line in _lines(name)):
         codes, words = line.split(":")
         language = codes.split()[0]  # one answer for all that share a list, such as Norwegian
         for word in words.split():

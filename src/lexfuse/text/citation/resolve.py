@@ -18,7 +18,9 @@ from lexfuse.deadline import check
 from lexfuse.text.citation.citation import PRESENT, STATUTES, Citation, CitationSystem
 from lexfuse.text.citation.code_names import matching_codes
 from lexfuse.text.citation.decisions import LONGEST_RUN
+from lexfuse.text.citation.declared_names import declared_names
 from lexfuse.text.citation.find import find_citations
+from lexfuse.text.citation.laws import mean_the_same
 from lexfuse.text.citation.literal import BareNumbers, LiteralIdentifiers, bare_number_of
 from lexfuse.text.citation.parent_law import SAME, Mention, mentions
 from lexfuse.text.citation.reports import reports
@@ -45,12 +47,21 @@ class CitationResolver:
         self._numbers: dict[str, list[int]] = defaultdict(list)
         self._titles = {code: title["title"] or title["first"] for code in self._codes if (title := _US_TITLE.search(code))}
         self._identifiers: dict[str, list[int]] = defaultdict(list)
-        self._meant = lru_cache(maxsize=4096)(lambda cited: matching_codes(cited, self._codes))
+        self._meant = lru_cache(maxsize=4096)(self._codes_named)
         for ordinal in range(len(corpus)):
             if corpus.number[ordinal] and corpus.kind[ordinal] is not DocumentKind.PARAGRAPH:
                 self._numbers[number_key(corpus.number[ordinal])].append(ordinal)
             for identifier in corpus.identifiers[ordinal]:
                 self._identifiers[identifier_key(identifier)].append(ordinal)
+
+    def _codes_named(self, cited: str) -> frozenset[str]:
+        """The codes of the corpus that a name means, by their own name or by one that their documents declare."""
+        declared = (code for code, name in self._declared_names.items() if mean_the_same(cited, name))
+        return matching_codes(cited, self._codes) | frozenset(declared)
+
+    @cached_property
+    def _declared_names(self) -> dict[str, str]:
+        return declared_names(self._corpus)
 
     def resolve(self, citation: Citation, *, own_code: str = "") -> list[int]:
         """The documents that a citation means; none if its code or number is not in the corpus.

@@ -8,7 +8,7 @@
     primary   = operand | ( question )           inside parentheses all clauses must hold
 
 A question without an operator is plain: nothing of it changes. So is one whose operators make no expression (``bail AND``, a
-parenthesis that is not closed); a note says why. Expressions that are too large are a `ConfigError`.
+parenthesis that is not closed); a note says why. Expressions that are too large are an `OperatorError`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 from itertools import groupby
 
-from lexfuse.errors import ConfigError
+from lexfuse.errors import OperatorError
 from lexfuse.text.note import Note
 from lexfuse.text.query_language.expression import (
     TEXT_FIELDS,
@@ -83,7 +83,7 @@ def parse(text: str, fields: Container[str]) -> ParsedQuestion:
         return ParsedQuestion(note=error.note)
     conditions = tuple(one for one in clauses if not _is_free(one))
     if (count := sum(1 for one in conditions for _ in operands_of(one))) > MAX_OPERANDS:
-        raise ConfigError(f"the expression has {count:,} words and phrases, {MAX_OPERANDS} are allowed; ask with fewer")
+        raise OperatorError(f"the expression has {count:,} words and phrases, {MAX_OPERANDS} are allowed; ask with fewer")
     condition = conditions[0] if len(conditions) == 1 else Conjunction(conditions)
     ranked = [operand for clause in clauses for operand in operands_of(clause, positive=True)]
     return ParsedQuestion(condition, tuple(one for one in ranked if one.field in ("", *TEXT_FIELDS)), note)
@@ -177,7 +177,7 @@ class _Parser:
     def _deeper(self) -> None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise ConfigError(f"parentheses and negations may be {MAX_DEPTH} deep, here they are deeper; ask with fewer")
+            raise OperatorError(f"parentheses and negations may be {MAX_DEPTH} deep, here they are deeper; ask with fewer")
 
 
 def _close(part: Expression) -> Operand | Disjunction:

@@ -96,6 +96,18 @@ def test_formex_act():
     assert change.text == "Insert:\nArticle 6a\nQuoted."
 
 
+def test_annexes_of_a_formex_act_are_documents_and_divided_where_they_have_articles():
+    annexes = (
+        "<CONS.ANNEX><TITLE><TI><P>ANNEX I</P></TI><STI><P>BOOKS</P></STI></TITLE><CONTENTS><P>One book.</P></CONTENTS></CONS.ANNEX>"
+        "<CONS.ANNEX><TITLE><TI><P>ANNEX II</P></TI></TITLE><ARTICLE><TI.ART>Article 1</TI.ART><ALINEA>Agreed.</ALINEA></ARTICLE></CONS.ANNEX>"
+    )
+    *_, final, list_of_books, agreed = read(FORMEX.replace("</ACT>", f"<FINAL><P>Done.</P></FINAL>{annexes}</ACT>"), "a.xml")
+    assert final.text == "Done."
+    assert (list_of_books.id, list_of_books.number, list_of_books.text) == ("a.xml#annex-i", "ANNEX I", "One book.")
+    assert list_of_books.title == "Regulation on loans, ANNEX I BOOKS"
+    assert (agreed.id, agreed.headings, agreed.text) == ("a.xml#1~2", ("ANNEX II",), "Agreed.")
+
+
 def test_formex_judgment():
     *_, point = read(FORMEX_JUDGMENT)
     assert (point.id, point.text, point.headings) == ("62022CJ0303#1", "The request concerns books.", ("Legal context",))
@@ -103,8 +115,9 @@ def test_formex_judgment():
 
 
 def test_a_formex_notice_has_no_text():
-    with pytest.raises(EmptyFileError, match="notice of a Formex publication"):
-        read("<DOC><BIB.DOC><PROD.ID>1</PROD.ID></BIB.DOC></DOC>")
+    for part in ("BIB.DOC", "PUBLICATION.REF"):
+        with pytest.raises(EmptyFileError, match="notice of a Formex publication"):
+            read(f'<DOC x="formex-05"><{part}><NO.OJ>1</NO.OJ></{part}><P>1</P></DOC>')
 
 
 def test_justice_laws():

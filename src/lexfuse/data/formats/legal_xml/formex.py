@@ -1,12 +1,14 @@
-"""Formex 4, the XML of EUR-Lex: acts, consolidated acts and judgments. An article, a recital or a numbered point is a document.
+"""Formex 4, the XML of EUR-Lex: acts, consolidated acts and judgments.
 
-The CELEX number begins the ids where the file has one (``62022CJ0303#12``); an act of the Official Journal has none, so the
-name of the file does.
+An article, a recital, an annex or a numbered point is a document. An annex that has articles is divided into them. The CELEX
+number begins the ids where the file has one (``62022CJ0303#12``); an act of the Official Journal has none, so the name of the
+file does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from lexfuse.data.document import Document, DocumentKind
@@ -19,6 +21,7 @@ ROOTS = frozenset({
     "ACT", "ACT.GEN", "ADDITIONAL.DOCS", "ANNEX", "CASE", "COMBINED.FMX", "CONS.ACT", "CONS.ANNEX", "CORR", "DOC", "GENERAL",
     "AGR", "JUDGMENT", "LETTER", "OPINION", "ORDER", "PROT", "PUBLICATION", "REPORT.HEARING",
 })  # fmt: skip
+_NOTICE = ("BIB.DOC", "PUBLICATION.REF")
 _JUDGED = frozenset({"JUDGMENT", "ORDER", "OPINION", "CASE", "REPORT.HEARING"})
 _INLINE = frozenset({
     "DATE", "E.MAIL", "FT", "HT", "IE", "KEYWORD", "NO.CASE", "NO.DOC.C", "NO.ECLI", "NOTE.REF", "QUOT.END", "QUOT.START",
@@ -36,6 +39,7 @@ _ACT = TagSet(
     inline=_INLINE,
     left_out=_LEFT_OUT,
     quoted=frozenset({"QUOT.S", "QUOT.START"}),
+    annexes=frozenset({"ANNEX", "CONS.ANNEX"}),
 )
 _DECISION = TagSet(
     units=frozenset({"NP.ECR", "NP"}),
@@ -47,6 +51,9 @@ _DECISION = TagSet(
 )
 
 
+_LONGEST_NUMBER = 20  # characters of the title of an annex that is its number
+
+
 def is_formex(root: Element, raw: bytes) -> bool:
     """Whether a root element is one of Formex: its names are common, so its schema or a part must be of Formex too."""
     parts = ("BIB.INSTANCE", "BIB.JUDGMENT", "BIB.DOC", "ENACTING.TERMS", "BIB.ORDER", "BIB.OPINION", "ACT", "INFO.CONSLEG")
@@ -55,7 +62,7 @@ def is_formex(root: Element, raw: bytes) -> bool:
 
 def read_formex(root: Element, base: str) -> list[Document]:
     """The articles, recitals and annexes of an act, or the points of a decision."""
-    if root.tag == "PUBLICATION" or (root.tag == "DOC" and root.find("BIB.DOC") is not None):
+    if root.tag == "PUBLICATION" or (root.tag == "DOC" and any(root.find(part) is not None for part in _NOTICE)):
         raise EmptyFileError("is the notice of a Formex publication, without its text; import the file that it names", path=base)
     celex = words_of(next(root.iter("NO.CELEX"), None))
     ecli = next((found.get("ECLI", "") or words_of(found) for found in root.iter("NO.ECLI")), "")
@@ -79,7 +86,10 @@ def read_formex(root: Element, base: str) -> list[Document]:
 
 
 def _named(found: Provision) -> Provision:
-    """A recital has its number inside its text: ``(1)``."""
+    """A recital has its number inside its text, ``(1)``; an annex has it in its title, ``ANNEX I``."""
+    if found.element.tag in _ACT.annexes and not found.number and found.title:
+        number = words_of(found.element.find("TITLE/TI"))
+        return replace(found, number=number if len(number) <= _LONGEST_NUMBER else "")
     if found.element.tag != "CONSID":
         return found
     number = words_of(next(found.element.iter("NO.P"), None))

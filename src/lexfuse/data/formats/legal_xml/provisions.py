@@ -30,6 +30,7 @@ class TagSet:
     inline: frozenset[str]
     left_out: frozenset[str] = frozenset()  # notes and metadata
     quoted: frozenset[str] = frozenset()  # law inside law: amendments quote provisions that are not of this text
+    annexes: frozenset[str] = frozenset()  # units, unless they have units inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class _Walk:
         for child in element:
             if child.tag in words.left_out or child.tag in words.number or child.tag in words.heading:
                 pass  # but the text after it counts
-            elif child.tag in words.units:
+            elif child.tag in words.units or (child.tag in words.annexes and id(child) not in self.holders):
                 yield from self.rest(element, path)
                 yield provision(child, path, words)
             elif id(child) in self.holders:
@@ -147,5 +148,7 @@ def _find_holders(element: Element, tags: TagSet, holders: set[int]) -> bool:
             found = True
         elif _find_holders(child, tags, holders):
             holders.add(id(child))
+            found = True
+        elif child.tag in tags.annexes:
             found = True
     return found
