@@ -1,8 +1,8 @@
 """BM25 and what trained models say, zero-shot and in-domain: the sources of FUSE.
 
-The models are trained and asked on a GPU (recipes/french_citizen.py, recipes/french_seeds.py, recipes/french_scores.py). What they
-say about the candidates of every question is stored, one file for each setting and split, in a folder next to the collection:
-``fr-labour-scores``. BM25 is asked here.
+The models are trained and asked on a GPU (recipes/french_citizen.py, recipes/french_seeds.py, recipes/french_scores.py). What
+they say about the candidates of every question is stored, one file for each setting and split, in a folder next to the
+collection: ``fr-labour-scores``. BM25 is asked here.
 """
 
 from __future__ import annotations
