@@ -115,7 +115,7 @@ class IntegerProducts:
         self._nodes.append(whole)
 
     def _norm(self, node: NodeProto) -> None:
-        """A norm with the additions before it as nodes of their own: ONNX Runtime has no vector instructions for the fused one."""
+        """A norm with the additions before it kept apart: ONNX Runtime has no vector instructions for all in one."""
         values, before, weight, bias, added = node.input
         output = node.output[0]
         total = self._node("Add", [self._node("Add", [values, added], f"{output}.biased"), before], f"{output}.added")
