@@ -203,9 +203,9 @@ def fill_channel(
 ) -> int:
     """Encode the documents that a channel lacks, and return how many there were; `progress` gets how many are done.
 
-    Documents that are cited most are encoded first. It can be stopped at any moment; the next call resumes after the last block that was committed. Dense vectors of texts
-    that the cache has are taken from it, and the others go into it. `kept` may do something with every encoded block, like
-    copying it to another machine.
+    Documents that are cited most are encoded first. It can be stopped at any moment; the next call resumes after the last block
+    that was committed. Dense vectors of texts that the cache has are taken from it, and the others go into it. `kept` may do
+    something with every encoded block, like copying it to another machine.
 
     >>> with IndexFolder.create(folder / "i", documents=snapshot.documents(["lib-1"])) as index:
     ...     index.channels.make("dense", plan_channel("dense", language="fr"))
