@@ -182,7 +182,9 @@ def main() -> None:
         folder = (options.folder or Path(home)) / f"hybrid-{passages}-{articles}"
         if not folder.exists():
             seconds = build(folder, collection, articles, passages)
-            print(f"# {articles:,} articles repeated with noise to {passages:,} passages; indexed in {seconds:,.0f} s", flush=True)
+            print(
+                f"# {articles:,} articles repeated with noise to {passages:,} passages; indexed in {seconds:,.0f} s", flush=True
+            )
         with Index.open(folder) as index:
             for record in rows(latencies(index, questions), passages):
                 show(record)
