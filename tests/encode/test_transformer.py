@@ -3,14 +3,16 @@ import shutil
 import numpy as np
 import pytest
 
+from lexfuse.deadline import Deadline, limited
 from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.flops import forward_flops
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.onnx_export.heads import OutputHead
+from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.encode.transformer import Transformer, graph_file
-from lexfuse.errors import ConfigError, DataError, StorageError
+from lexfuse.errors import ConfigError, DataError, DeadlineError
 
 
 def loaded(path, head=OutputHead.HIDDEN, **options):
@@ -165,5 +167,27 @@ def test_int8_without_any_folder_to_write_to(tmp_path, tiny, own_cache, monkeypa
     path = tiny.folder(tmp_path / "m")
     monkeypatch.setenv("LEXFUSE_CACHE", "/proc/nowhere")
     monkeypatch.setattr("tempfile.tempdir", "/proc/nowhere")
-    with pytest.raises(StorageError, match=r"needs a folder for temporary files .* set TMPDIR"):
-        DenseEncoder.load(path, threads=1, int8=True)
+    assert isinstance(DenseEncoder.load(path, threads=1, int8=True).transformer.graph, bytes)
+
+
+@pytest.mark.parametrize("head", ["", "mlm"])
+def test_threads_that_run_a_batch_each_change_no_bit(tmp_path, tiny, own_cache, monkeypatch, head):
+    path = tiny.folder(tmp_path / "m", head=head) if head else tiny.folder(tmp_path / "m")
+    kind = SparseEncoder if head else DenseEncoder
+    texts = [" ".join(tiny.TEXTS[: 1 + at % len(tiny.TEXTS)]) + " mot" * (at % 7) for at in range(40)]
+    alone = kind.load(path, threads=1, int8=True)
+    expected = [alone.encode([text], Side.PASSAGE)[0] for text in texts]
+    monkeypatch.setattr("lexfuse.encode.transformer.MOST_TOKENS_INT8", 64)
+    seen: list[int] = []
+    found = kind.load(path, threads=3, int8=True).encode(texts, Side.PASSAGE, progress=seen.append)
+    for one, other in zip(found, expected, strict=True):
+        assert all(np.array_equal(*pair) for pair in zip(one, other, strict=True)) if head else np.array_equal(one, other)
+    assert seen == sorted(seen)
+    assert seen[-1] == len(texts)
+
+
+def test_a_deadline_ends_the_work_of_all_threads(tmp_path, tiny, own_cache, monkeypatch):
+    monkeypatch.setattr("lexfuse.encode.transformer.MOST_TOKENS_INT8", 1)
+    encoder = DenseEncoder.load(tiny.folder(tmp_path / "m"), threads=2, int8=True)
+    with pytest.raises(DeadlineError), limited(Deadline(1e-9)):
+        encoder.encode([f"texte {number}" for number in range(50)], Side.PASSAGE)

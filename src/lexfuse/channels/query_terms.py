@@ -17,6 +17,7 @@ from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.analysis.languages import detect_language
 from lexfuse.text.analysis.vocabulary import TermEncoder
+from lexfuse.text.short_text_cache import cached_if_short
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +48,7 @@ class QueryLanguages:
         """The language to read a query in."""
         if given:
             return given
-        found = detect_language(text, among=self._counts)
+        found = _detected(text, self._among)
         return found if found or not self._counts else self._most
 
     @cached_property
@@ -56,8 +57,18 @@ class QueryLanguages:
         return Counter(language or FALLBACK_LANGUAGE for language in self._snapshot.column("language"))
 
     @cached_property
+    def _among(self) -> tuple[str, ...]:
+        return tuple(sorted(self._counts))
+
+    @cached_property
     def _most(self) -> str:
         return min(self._counts, key=lambda language: (-self._counts[language], language))
+
+
+@cached_if_short
+def _detected(text: str, among: tuple[str, ...]) -> str:
+    """The language of a question, which several readers ask for."""
+    return detect_language(text, among)
 
 
 class QueryTermReader:

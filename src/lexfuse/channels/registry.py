@@ -12,6 +12,7 @@ from lexfuse.channels.channel_kind import ChannelKind, ChannelPlan, StoredKind
 from lexfuse.channels.channel_retriever import ChannelRetriever
 from lexfuse.channels.citation import CitationKind
 from lexfuse.channels.dense.kind import DenseKind
+from lexfuse.channels.encoding_order import most_cited_first
 from lexfuse.channels.late.kind import LateKind
 from lexfuse.channels.lexical.kinds import BM25Kind, NgramKind, TfIdfKind
 from lexfuse.channels.postgres.opener import open_in_postgres
@@ -202,9 +203,9 @@ def fill_channel(
 ) -> int:
     """Encode the documents that a channel lacks, and return how many there were; `progress` gets how many are done.
 
-    It can be stopped at any moment; the next call resumes after the last block that was committed. Dense vectors of texts
-    that the cache has are taken from it, and the others go into it. `kept` may do something with every encoded block, like
-    copying it to another machine.
+    Documents that are cited most are encoded first. It can be stopped at any moment; the next call resumes after the last block
+    that was committed. Dense vectors of texts that the cache has are taken from it, and the others go into it. `kept` may do
+    something with every encoded block, like copying it to another machine.
 
     >>> with IndexFolder.create(folder / "i", documents=snapshot.documents(["lib-1"])) as index:
     ...     index.channels.make("dense", plan_channel("dense", language="fr"))
@@ -214,4 +215,5 @@ def fill_channel(
     if not len(index.channels.pending(channel)):
         return 0  # and a codec cannot be trained on nothing
     kind = _registered(index.channels.named(channel).settings.kind)
-    return index.channels.fill(channel, kept(kind.encoding(index, channel, threads=threads, cache=cache)), progress=progress)
+    encode = kept(kind.encoding(index, channel, threads=threads, cache=cache))
+    return index.channels.fill(channel, encode, order=most_cited_first(index), progress=progress)

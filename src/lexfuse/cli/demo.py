@@ -254,7 +254,7 @@ def _drop_outdated(target: Path, names: tuple[str, ...]) -> None:
         for name in sorted({*names} & {*index.channels}):
             made = index.snapshot.channel(name).named.settings
             try:
-                now = plan_channel(name, ChannelPlan(made.model))
+                now = plan_channel(name, ChannelPlan(made.model, int8=True))
             except UNREACHABLE:
                 continue  # reported when the channel is continued
             if now.fingerprint != made.fingerprint:
@@ -267,7 +267,7 @@ def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:
     note(f"{corpus.title}: adding {name} to the index; search by words works in the meantime")
     try:
         with Index.open(index) as opened:
-            fill_channels(opened, ChannelFlags(channels=name))
+            fill_channels(opened, ChannelFlags(channels=name, int8=True, given=("int8",)))
     except UNREACHABLE as error:
         note(f"continuing without {name}: {error}")
         return False

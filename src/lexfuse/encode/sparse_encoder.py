@@ -89,8 +89,9 @@ class SparseEncoder:
             windows += found
             owners += [place] * len(found)
         pieces: list[list[SparseVector]] = [[] for _ in texts]
+        most_tokens = min(self.transformer.most_tokens, MOST_TOKENS)
         for at, logits in self.transformer.outputs(
-            self.tokens, windows, lambda done: progress(len(texts) * done // len(windows)), most_tokens=MOST_TOKENS
+            self.tokens, windows, lambda done: progress(len(texts) * done // len(windows)), most_tokens=most_tokens
         ):
             if len(windows[at]):  # without special tokens an empty text has no tokens
                 pieces[owners[at]].append(_activated(logits, self.logarithms))

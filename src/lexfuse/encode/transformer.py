@@ -9,9 +9,13 @@ from __future__ import annotations
 import hashlib
 import logging
 import mmap
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +28,7 @@ from lexfuse.deadline import check
 from lexfuse.encode.encoder import Progress
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.onnx_export.heads import OutputHead, build_graph
+from lexfuse.encode.onnx_export.integer_products import multiplies_bytes
 from lexfuse.encode.onnx_export.quantisation import computed_as_int8
 from lexfuse.encode.onnx_runtime import CPU, chosen_device, onnx_runtime, open_session
 from lexfuse.encode.tokenizer import ModelTokenizer, Row
@@ -36,7 +41,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GRAPHS = 1  # version of the graphs; a new one invalidates the cache
+INT8_GRAPHS = "int8 by rows"  # version of their int8 arithmetic
 MOST_TOKENS = 2048  # in a batch, including padding: more gain nothing on a CPU and exceed its caches
+MOST_TOKENS_INT8 = 512  # on one of several threads, each with caches of its own
 MOST_TOKENS_GPU = 32_768  # fewer leave it idle
 _OUTPUTS = {
     OutputHead.HIDDEN: ("last_hidden_state", "token_embeddings"),
@@ -62,6 +69,7 @@ class Transformer:
     inputs: tuple[str, ...]
     output: str
     most_tokens: int  # per batch; 1 means one text at a time
+    workers: int = 1  # threads that run a batch each
 
     @classmethod
     def load(cls, folder: ModelFolder, head: OutputHead, *, threads: int | None = None, int8: bool = False) -> Transformer:
@@ -71,14 +79,14 @@ class Transformer:
         graph = graph_file(folder, head, int8=int8)
         file = folder.path if isinstance(graph, bytes) else graph
         device = chosen_device()
-        session = _session(graph, file, threads or cores(), device)
+        # Operators on bytes are too short to be divided: each thread runs a batch of its own.
+        workers = (threads or cores()) if int8 else 1
+        session = _session(graph, file, 1 if int8 else threads or cores(), device, int8=int8)
         names = tuple(value.name for value in session.get_inputs())
         if unknown := set(names) - {"input_ids", "attention_mask", "token_type_ids"}:
             wanted = ", ".join(sorted(unknown))
             raise DataError(f"the graph wants {wanted}; known are input_ids, attention_mask and token_type_ids", path=file)
-        # Dynamic quantisation takes its scale from the whole batch: each text needs its own batch.
-        most_tokens = 1 if _holds(graph, b"DynamicQuantize") else MOST_TOKENS if device == CPU else MOST_TOKENS_GPU
-        return cls(head, folder, int8, session, names, _output(session, head, file), most_tokens)
+        return cls(head, folder, int8, session, names, _output(session, head, file), _most_tokens(graph, device, int8), workers)
 
     @property
     def graph(self) -> Path | bytes:
@@ -87,7 +95,7 @@ class Transformer:
 
     def fingerprint(self, *parts: str) -> str:
         """Equal for two encoders by this model if and only if they give the same vectors; ``parts`` are their own choices."""
-        every = [self.folder.fingerprint, str(GRAPHS), "int8" if self.int8 else "", *parts]
+        every = [self.folder.fingerprint, str(GRAPHS), INT8_GRAPHS if self.int8 else "", *parts]
         return hashlib.sha256("\0".join(every).encode()).hexdigest()[:32]
 
     @property
@@ -132,13 +140,36 @@ class Transformer:
         Tokens attend to the first ``attended`` of their row, to all of them if not given.
         """
         done = 0
-        for chosen, ids, mask in tokens.batches(rows, most_tokens or self.most_tokens):
+        for chosen, found in self._computed(tokens.batches(rows, most_tokens or self.most_tokens), attended):
+            yield from zip(chosen.tolist(), found, strict=True)
+            done += len(chosen)
+            progress(done)
+
+    def _computed(self, batches: Iterator[tuple[I64, I64, I64]], attended: Sequence[int] | None) -> Iterator[tuple[I64, F32]]:
+        """The outputs of batches, in order, by as many threads as there are workers."""
+
+        def run(chosen: I64, ids: I64, mask: I64) -> tuple[I64, F32]:
             if attended is not None:
                 for place, flags in zip(chosen, mask, strict=True):
                     flags[attended[place] :] = 0
-            yield from zip(chosen.tolist(), self.run(ids, mask), strict=True)
-            done += len(chosen)
-            progress(done)
+            return chosen, self.run(ids, mask)
+
+        first = list(islice(batches, 2))
+        if self.workers == 1 or len(first) < 2:  # a query needs no threads
+            yield from (run(*batch) for batch in chain(first, batches))
+            return
+        with ThreadPoolExecutor(self.workers, thread_name_prefix="encode") as pool:
+            waiting = deque(pool.submit(copy_context().run, run, *batch) for batch in first)
+            try:
+                for batch in batches:
+                    waiting.append(pool.submit(copy_context().run, run, *batch))
+                    if len(waiting) > 2 * self.workers:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for future in waiting:
+                    future.cancel()
 
     def _damage(self, what: str) -> DataError:
         return DataError(f"{what}; fetch or export the model again", path=self.folder.path)
@@ -155,7 +186,18 @@ def graph_file(folder: ModelFolder, head: OutputHead, *, int8: bool = False) -> 
     graph: Path | bytes | None = folder.onnx
     if graph is None:
         graph = _kept(f"{name}.onnx", lambda: build_graph(folder, head).SerializeToString(deterministic=True))
-    return _kept(f"{name}-int8.onnx", lambda: computed_as_int8(graph, folder.path)) if int8 else graph
+    if not int8:
+        return graph
+    integers = multiplies_bytes()
+    name = f"{name}-{INT8_GRAPHS.replace(' ', '-')}{'' if integers else '-wide'}.onnx"
+    return _kept(name, lambda: computed_as_int8(graph, folder.path, integers=integers))
+
+
+def _most_tokens(graph: Path | bytes, device: str, int8: bool) -> int:
+    """The tokens of a batch; dynamic quantisation takes its scale from the whole batch, so each text needs its own."""
+    if _holds(graph, b"DynamicQuantize"):
+        return 1
+    return MOST_TOKENS_GPU if device != CPU else MOST_TOKENS_INT8 if int8 else MOST_TOKENS
 
 
 def _kept(name: str, make: Callable[[], bytes]) -> Path | bytes:
@@ -193,7 +235,7 @@ def _holds(graph: Path | bytes, mark: bytes, first: int | None = None) -> bool:
             return content.find(mark) >= 0
 
 
-def _session(graph: Path | bytes, path: Path, threads: int, device: str) -> InferenceSession:
+def _session(graph: Path | bytes, path: Path, threads: int, device: str, *, int8: bool) -> InferenceSession:
     options = onnx_runtime().SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -204,7 +246,7 @@ def _session(graph: Path | bytes, path: Path, threads: int, device: str) -> Infe
         options.add_session_config_entry("session.disable_quant_qdq", "1")
     try:
         source = graph if isinstance(graph, bytes) else str(graph)
-        return open_session(source, options, device)
+        return open_session(source, options, device, unfused=int8)
     except ConfigError:
         raise
     except Exception as error:  # ONNX Runtime's errors have no common class

@@ -11,6 +11,7 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
@@ -51,14 +52,19 @@ def run_on_cores(work: Callable[[int, int], None], size: int, chunk: int) -> Non
         except BaseException as error:
             failed.append(error)
 
-    threads = [threading.Thread(target=copy_context().run, args=(loop,)) for _ in range(helpers)]
-    for thread in threads:
-        thread.start()
+    begun = [_helpers().submit(copy_context().run, loop) for _ in range(helpers)]
     loop()
-    for thread in threads:
-        thread.join()
+    for helper in begun:
+        if not helper.cancel():  # one that no core was free for is not waited for
+            helper.result()
     if failed:
         raise failed[0]
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    """Threads for all calls: on a busy machine a new one would start after the work is done."""
+    return ThreadPoolExecutor(2 * cores(), thread_name_prefix="kernel")
 
 
 class _Threads(NamedTuple):

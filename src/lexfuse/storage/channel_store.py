@@ -110,18 +110,21 @@ class ChannelStore:
         encode: Callable[[Sequence[Document]], EncodedBlock],
         *,
         block: int = BLOCK,
+        order: Callable[[I64], I64] = lambda serials: serials,
         progress: Callable[[int], None] = lambda _: None,
     ) -> int:
         """Encode the documents that the channel lacks, and return how many; `progress` gets the number so far.
 
+        ``order`` sorts their serial numbers; the first ones are encoded first.
         Documents that others add in the meantime are encoded too. A document that changes is encoded in its new version.
         """
         done = 0
         while len(pending := self.pending(name)):
-            found = self._catalog.versions(pending[:block].tolist())
+            some = np.sort(order(pending)[:block])
+            found = self._catalog.versions(some.tolist())
             if not found:  # deleted or changed since
-                if np.isin(pending[:block], self.pending(name)).all():
-                    raise damaged(self._catalog.path, f"document number {pending[0]} has no text")
+                if np.isin(some, self.pending(name)).all():
+                    raise damaged(self._catalog.path, f"document number {some[0]} has no text")
                 continue
             start = time.perf_counter()
             encoded = encode(list(found.values()))

@@ -62,7 +62,6 @@ def test_int8_arithmetic_from_a_small_folder(tmp_path, tiny, own_cache):
     write_small_model(ModelFolder.read(source), OutputHead.HIDDEN, tmp_path / "small")
     full = DenseEncoder.load(source, threads=1)
     fast = DenseEncoder.load(tmp_path / "small", threads=1, int8=True)
-    assert fast.transformer.most_tokens == 1
     assert (full.encode(tiny.TEXTS, Side.QUERY) * fast.encode(tiny.TEXTS, Side.QUERY)).sum(axis=1).min() > 0.95
 
 

@@ -1,28 +1,22 @@
 """Smaller and faster graphs: int8 weights, with or without int8 arithmetic.
 
 `stored_as_int8` stores each matrix as int8 with one scale per row of embeddings or per column of a layer; ONNX Runtime widens
-them on loading, so that only the file is smaller and only weights are rounded. `computed_as_int8` is ONNX Runtime's dynamic
-quantisation: it multiplies in int8, which is faster but rounds activations too and costs more quality. Its scale depends on the
-whole batch, so texts run one by one; otherwise a vector would depend on the other texts.
+them on loading, so that only the file is smaller and only weights are rounded. `computed_as_int8` multiplies in int8
+(`integer_products`), which is faster and rounds activations too.
 """
 
 from __future__ import annotations
 
-import logging
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lexfuse.data.files import written_folder
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.onnx_export.heads import OutputHead, build_graph
-from lexfuse.encode.onnx_runtime import quantization
-from lexfuse.errors import DataError, StorageError
+from lexfuse.encode.onnx_export.integer_products import IntegerProducts, rounded_matrix
+from lexfuse.errors import DataError
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -51,7 +45,7 @@ def stored_as_int8(model: ModelProto) -> ModelProto:
             constants.append(constant)
             continue
         axis = 0 if constant.name in _ROWS else 1
-        rounded, scale = _rounded(values, axis)
+        rounded, scale = rounded_matrix(values, axis)
         names = (f"{constant.name}.int8", f"{constant.name}.scale")
         constants += [numpy_helper.from_array(rounded, names[0]), numpy_helper.from_array(scale, names[1])]
         nodes.append(helper.make_node("DequantizeLinear", names, [constant.name], name=f"{constant.name}.wide", axis=axis))
@@ -82,55 +76,27 @@ def widened(model: ModelProto) -> ModelProto:
     return changed
 
 
-def computed_as_int8(source: Path | bytes, model: Path) -> bytes:
+def computed_as_int8(source: Path | bytes, model: Path, *, integers: bool = True) -> bytes:
     """A graph that multiplies in int8, from a float32 graph or one from `stored_as_int8`; errors name the model.
+
+    Without ``integers``, for processors that cannot add products of bytes, the same rounded numbers are multiplied as floats.
 
     >>> from lexfuse.encode.onnx_export.graph import OnnxGraph
     >>> from onnx import load_from_string
-    >>> graph, weight = OnnxGraph(), np.ones((4, 4), dtype=np.float32)
-    >>> values = graph.input("x", np.float32, ["n", 4])
-    >>> graph.output(graph.node("MatMul", [values, graph.constant("w", weight)]), "y", np.float32, ["n", 4])
+    >>> graph, weight = OnnxGraph(), np.ones((64, 64), dtype=np.float32)
+    >>> values = graph.input("x", np.float32, ["n", 64])
+    >>> graph.output(graph.node("MatMul", [values, graph.constant("w", weight)]), "y", np.float32, ["n", 64])
     >>> small = computed_as_int8(graph.model().SerializeToString(), Path("mine"))
-    >>> "MatMulInteger" in {node.op_type for node in load_from_string(small).graph.node}
+    >>> "MatMulIntegerToFloat" in {node.op_type for node in load_from_string(small).graph.node}
     True
     """
-    from onnx import TensorProto, load, load_from_string, save
+    from onnx import load, load_from_string
 
-    tools = quantization()
-    with _temporary(model) as name:
-        wide, small = Path(name, "wide.onnx"), Path(name, "small.onnx")
-        root = logging.getLogger()
-        level = root.level
-        root.setLevel(logging.ERROR)  # its advice on graphs is not for users
-        try:
-            save(widened(load_from_string(source) if isinstance(source, bytes) else load(str(source))), str(wide))
-            tools.quantize_dynamic(
-                wide,
-                small,
-                per_channel=True,
-                reduce_range=True,  # processors without VNNI would overflow on eight bits
-                weight_type=tools.QuantType.QInt8,
-                extra_options={"DefaultTensorType": TensorProto.FLOAT},
-            )
-        except Exception as error:  # ONNX Runtime's errors have no common class
-            raise DataError(f"the graph cannot be quantised ({error}); use it without int8", path=model) from None
-        finally:
-            root.setLevel(level)
-        return small.read_bytes()
-
-
-@contextmanager
-def _temporary(model: Path) -> Iterator[str]:
-    """A folder for ONNX Runtime's tools, which need files."""
     try:
-        folder = tempfile.TemporaryDirectory(prefix="lexfuse-int8-")
-    except OSError as error:
-        raise StorageError(
-            f"to run {str(model)!r} on int8 its graph is made once, which needs a folder for temporary files ({error}); "
-            "set TMPDIR to one that can be written"
-        ) from None
-    with folder as name:
-        yield name
+        graph = load_from_string(source) if isinstance(source, bytes) else load(str(source))
+    except Exception as error:  # the errors of protocol buffers have no common class
+        raise DataError(f"the graph cannot be quantised ({error}); use it without int8", path=model) from None
+    return IntegerProducts(graph, integers=integers).rewritten().SerializeToString(deterministic=True)
 
 
 def write_small_model(folder: ModelFolder, head: OutputHead, target: str | Path) -> None:
@@ -152,10 +118,3 @@ def write_small_model(folder: ModelFolder, head: OutputHead, target: str | Path)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(file.read_bytes())
         (place / folder.transformer.relative_to(folder.path) / "model.onnx").write_bytes(graph)
-
-
-def _rounded(values: NDArray[Any], axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Integers from -127 to 127, and the scale of every row (axis 0) or column (axis 1)."""
-    scale = (np.abs(values).max(axis=1 - axis, initial=0) / np.float32(127)).astype(np.float32)
-    scale[scale == 0] = 1
-    return np.rint(values / np.expand_dims(scale, 1 - axis)).astype(np.int8), scale

@@ -240,7 +240,12 @@ class Analyser:
 
     def _matching_words(self, text: str, start: int, end: int, wanted: Set[str]) -> Iterator[Token]:
         cut = _cut(self._lowered(text[start:end]))
-        pieces = [piece for piece in set(cut.split()) if not wanted.isdisjoint(self.terms_of_piece(piece))]
+        known = self._terms.get  # most pieces are in the table; calls of a method would take half of the time of a snippet
+        pieces = [
+            piece
+            for piece in set(cut.split())
+            if not wanted.isdisjoint(self.terms_of_piece(piece) if (terms := known(piece)) is None else terms)
+        ]
         line, before = b" %b " % cut, 0
         for at, size in sorted((at, len(piece)) for piece in pieces for at in _places(line, piece)):
             start += len(_decoded(cut[before:at]))

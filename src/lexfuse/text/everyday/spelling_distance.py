@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise
 
+from lexfuse.text.short_text_cache import cached_if_short
+
 DOUBLED = 0.5  # a letter once instead of twice, or twice instead of once
 SOUND = 0.5  # a letter that sounds like the other
 EXCHANGED = 0.7  # two letters in the wrong order
@@ -43,20 +45,19 @@ def spelling_distance(typed: str, word: str, language: str = "", most: float = 2
     if abs(len(typed) - len(word)) > most / DOUBLED:
         return float("inf")
     close, rows = _close(language), [[0.0] * (len(word) + 1) for _ in range(len(typed) + 1)]
-    for across in range(1, len(word) + 1):
-        rows[0][across] = rows[0][across - 1] + _missing(word, across - 1)
+    absent, added = _missing(word), _missing(typed)
+    for across, cost in enumerate(absent):
+        rows[0][across + 1] = rows[0][across] + cost
     for down in range(1, len(typed) + 1):
-        row, above = rows[down], rows[down - 1]
-        row[0] = above[0] + _missing(typed, down - 1)
+        row, above, extra = rows[down], rows[down - 1], added[down - 1]
+        row[0] = above[0] + extra
         given = typed[down - 1]
-        for across in range(1, len(word) + 1):
-            wanted = word[across - 1]
-            if given == wanted:
-                best = above[across - 1]
-            else:
+        for across, wanted in enumerate(word, 1):
+            best = above[across - 1]
+            if given != wanted:
                 factor = FIRST if across == 1 and down == 1 else 1.0
-                best = above[across - 1] + factor * close.get((given, wanted), 1.0)
-            best = min(best, above[across] + _missing(typed, down - 1), row[across - 1] + _missing(word, across - 1))
+                best += factor * close.get((given, wanted), 1.0)
+            best = min(best, above[across] + extra, row[across - 1] + absent[across - 1])
             if down > 1 and across > 1 and given == word[across - 2] and typed[down - 2] == wanted:
                 best = min(best, rows[down - 2][across - 2] + (EXCHANGED if given != wanted else 0.0))
             row[across] = best
@@ -66,11 +67,17 @@ def spelling_distance(typed: str, word: str, language: str = "", most: float = 2
     return found if found <= most else float("inf")
 
 
-def _missing(word: str, at: int) -> float:
-    """The cost of leaving out a letter of a word."""
-    if (at and word[at - 1] == word[at]) or (at + 1 < len(word) and word[at + 1] == word[at]):
-        return DOUBLED
-    return FIRST if at == 0 else LAST if at == len(word) - 1 else 1.0
+@cached_if_short
+def _missing(word: str) -> tuple[float, ...]:
+    """The cost of leaving out each letter of a word."""
+    last = len(word) - 1
+
+    def cost(at: int) -> float:
+        if (at and word[at - 1] == word[at]) or (at < last and word[at + 1] == word[at]):
+            return DOUBLED
+        return FIRST if at == 0 else LAST if at == last else 1.0
+
+    return tuple(cost(at) for at in range(len(word)))
 
 
 @cache
