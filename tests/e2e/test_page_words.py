@@ -105,9 +105,12 @@ def test_the_answer_comes_first_and_its_passage_is_copied(visit, width):
     card.get_by_role("button").click()
     expect(card.get_by_role("button")).to_have_text("Copied")
     assert "rétractation" in page.evaluate("navigator.clipboard.readText()")
+    expect(results(page).first.locator(".snippet")).to_have_count(0)  # the card has its passage
     title = card.locator(".source a").inner_text()
     card.locator(".actions a").click()
     expect(page.locator("h1")).to_have_text(title)
+    expect(page.locator("#best")).to_be_in_viewport()
+    expect(page.locator(".trail a[rel=next]")).to_be_visible()  # the question stays
 
 
 def test_what_nothing_answers_is_said_with_the_nearest_results_and_without_a_script(visit):

@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse
 
 from lexfuse.deadline import check
 from lexfuse.web import locale_format
+from lexfuse.web.compression import compress
 from lexfuse.web.document_names import localised_citation, name_of, short_name
 from lexfuse.web.highlights import groups_of, mark_groups, segments_of
 from lexfuse.web.messages import InterfaceLocale, messages_of
@@ -189,4 +190,5 @@ def small_page(
     response.headers["Vary"] = f"Cookie, Accept-Language, {PART_HEADER}"
     response.headers["Content-Language"] = preferences.language.value
     preferences.keep(response)
+    compress(request, response)
     return response

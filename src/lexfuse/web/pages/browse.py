@@ -31,11 +31,12 @@ async def browse_page(request: Request) -> HTMLResponse:
     whole = given.get("whole", "") == "1"
 
     async def section(path: list[str]) -> ContentsPage:
-        return await service.answer(contents, page_parameters(ContentsParameters, {"index": index.name, "path": path, "whole": whole}))
+        asked = page_parameters(ContentsParameters, {"index": index.name, "path": path, "whole": whole})
+        return await service.answer(contents, asked)
 
     shown = await section(path)
-    if not path and not shown.documents and len(shown.sections) == 1:
-        shown = (await section(shown.sections[0].path)).model_copy(update={"path": []})  # a corpus of one code begins with its parts
+    if not path and not shown.documents and len(shown.sections) == 1:  # a corpus of one code begins with its parts
+        shown = (await section(shown.sections[0].path)).model_copy(update={"path": []})
     values: dict[str, Any] = {
         "indexes": indexes,
         "index": index,
