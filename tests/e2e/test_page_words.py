@@ -127,6 +127,11 @@ def test_what_nothing_answers_is_said_with_the_nearest_results_and_without_a_scr
 
 def test_only_the_cited_article_is_marked(visit):
     page = visit("/?q=L.+1237-13")
-    marks = page.locator("[data-result] mark").all_inner_texts()
-    assert marks
-    assert all(re.sub(r"[\s.\u2011-]", "", mark) == "L123713" for mark in marks), marks
+    for question in ("L.+1237-13", "article+L.+1237-13+du+code+du+travail"):
+        page.goto(f"/?q={question}")
+        marks = page.locator("[data-result] mark").all_inner_texts()
+        assert marks
+        assert all(re.sub(r"[\s.\u2011-]", "", mark) == "L123713" for mark in marks), marks
+    page.locator("[data-result] .title a").first.click()
+    expect(page.locator("h1")).to_have_text("Convention et délai de rétractation")
+    assert set(page.locator(".law mark").all_inner_texts()) <= {"L. 1237-13"}
