@@ -1,4 +1,4 @@
-"""How every page looks: no rule of axe-core broken, nothing to scroll sideways, room for a finger, ink on paper; screenshots."""
+"""How every page looks: rules of axe-core, weight, nothing to scroll sideways, room for a finger, ink on paper; screenshots."""
 
 import os
 import re
@@ -32,13 +32,17 @@ PAGES = {
     "reference": "/docs",
     "missing": "/documents/nowhere",
 }
-BROKEN = {"resultTypes": ["violations"]}  # what keeps a rule is only counted
-RULES = BROKEN | {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+RULES = {"resultTypes": ["violations", "incomplete"], "runOnly": {"type": "tag", "values": TAGS}}  # what passes is only counted
+WEIGHT = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .reduce((sum, each) => sum + each.encodedBodySize, 0)"""
+HEAVIEST = 60_000  # bytes of a page as it is sent, with its style and scripts
 SCHEMES = {1440: "light", 390: "dark"}
 
 
 def settled(page, name):
     """Open what is folded, so that it is looked at too; and have two judges, who do not agree."""
+    page.evaluate("document.querySelectorAll('details.fold').forEach((each) => each.open = true)")
     if name == "judging":
         for judge, grade in (("Zoé Martin", "3"), ("Max", "1")):
             page.request.post("/judging/name", form={"judge": judge})
@@ -54,11 +58,23 @@ def settled(page, name):
         expect(page.locator(".pairs blockquote").first).to_be_visible()
 
 
-def violations(results):
-    """Rules that are broken, with where."""
-    return [
-        f"{each['id']}: {node['target']} {node['failureSummary']}" for each in results["violations"] for node in each["nodes"]
-    ]
+def broken(results, name):
+    """Rules that are broken, or of which axe-core cannot tell (contrast over an image, for example), with where.
+
+    It cannot tell the contrast of words in charts, which the report consists of.
+    """
+    found = [*results["violations"], *(results["incomplete"] if name != "report" else ())]
+    nodes = [(each["id"], node) for each in found for node in each["nodes"]]
+    return [f"{rule}: {node['target']} {node.get('failureSummary')}" for rule, node in nodes if not excused(node)]
+
+
+def excused(node):
+    """Whether a check is undecided for a sign that is no text, or for a cell of a table that scrolls on a narrow screen.
+
+    The wide screen decides such a cell.
+    """
+    why = {check["data"].get("messageKey") for check in node["any"] if isinstance(check.get("data"), dict)}
+    return bool(why & {"nonBmp", "shortTextContent", "elmPartiallyObscured"})
 
 
 @pytest.mark.parametrize("width", SCHEMES)
@@ -70,11 +86,12 @@ def test_no_rule_is_broken(visit, shoot, name, width):
     language = "fr" if width == 1440 else "en"
     expert = width == 1440 or name in ("compare", "experiments", "report", "judging")
     page = visit(PAGES[name], width=width, scheme=SCHEMES[width], language=language, expected=["404"], expert=expert)
+    assert page.evaluate(WEIGHT) <= HEAVIEST
     settled(page, name)
     for scheme in ("light", "dark") if os.environ.get("LEXFUSE_SHOTS") else (SCHEMES[width],):
         page.emulate_media(color_scheme=scheme)
         shoot(page, f"{name}-{width}-{scheme}-{language}.png")
-    assert violations(Axe().run(page, options=RULES).response) == []
+    assert broken(Axe().run(page, options=RULES).response, name) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

@@ -65,7 +65,10 @@ def test_a_code_is_browsed_down_to_an_article(visit, width, script):
     expect(page.locator(".chapter article").filter(has_text="droit de rétractation")).to_have_count(1)
     page.locator(".chapter h2 a").first.click()
     crumbs = page.get_by_role("navigation", name="Breadcrumb").get_by_role("link")
-    assert crumbs.all_inner_texts()[:2] == ["Code du travail", "Livre II : Le contrat de travail"]
+    assert crumbs.all_inner_texts()[0] == "Code du travail"
+    if width > 1000:  # a phone shows the code and the two nearest sections
+        assert crumbs.all_inner_texts()[1] == "Livre II : Le contrat de travail"
+    assert crumbs.all_inner_texts()[-2] == "Titre III : Rupture du contrat"
     crumbs.first.click()
     expect(page.locator("h1")).to_have_text("Code du travail")
 

@@ -233,4 +233,4 @@ def test_another_corpus_and_what_it_lacks(visit):
     expect(page.locator(".cited")).to_contain_text("Principe de la rupture conventionnelle")
     page.get_by_label("Search in").select_option("lending")
     page.get_by_role("button", name="Find similar documents").click()
-    expect(page.locator(".likenesses")).to_contain_text("This corpus has no sentences to compare")
+    expect(page.locator(".likenesses")).to_contain_text("Paragraphs of this corpus cannot be compared")

@@ -105,9 +105,12 @@ def test_the_answer_comes_first_and_its_passage_is_copied(visit, width):
     card.get_by_role("button").click()
     expect(card.get_by_role("button")).to_have_text("Copied")
     assert "rétractation" in page.evaluate("navigator.clipboard.readText()")
+    expect(results(page).first.locator(".snippet")).to_have_count(0)  # the card has its passage
     title = card.locator(".source a").inner_text()
     card.locator(".actions a").click()
     expect(page.locator("h1")).to_have_text(title)
+    expect(page.locator("#best")).to_be_in_viewport()
+    expect(page.locator(".trail a[rel=next]")).to_be_visible()  # the question stays
 
 
 def test_what_nothing_answers_is_said_with_the_nearest_results_and_without_a_script(visit):
@@ -124,6 +127,11 @@ def test_what_nothing_answers_is_said_with_the_nearest_results_and_without_a_scr
 
 def test_only_the_cited_article_is_marked(visit):
     page = visit("/?q=L.+1237-13")
-    marks = page.locator("[data-result] mark").all_inner_texts()
-    assert marks
-    assert all(re.sub(r"[\s.\u2011-]", "", mark) == "L123713" for mark in marks), marks
+    for question in ("L.+1237-13", "article+L.+1237-13+du+code+du+travail"):
+        page.goto(f"/?q={question}")
+        marks = page.locator("[data-result] mark").all_inner_texts()
+        assert marks
+        assert all(re.sub(r"[\s.\u2011-]", "", mark) == "L123713" for mark in marks), marks
+    page.locator("[data-result] .title a").first.click()
+    expect(page.locator("h1")).to_have_text("Convention et délai de rétractation")
+    assert set(page.locator(".law mark").all_inner_texts()) <= {"L. 1237-13"}

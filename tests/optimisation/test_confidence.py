@@ -11,14 +11,9 @@ from lexfuse import Document, Index, Qrels, Queries, Query, SearchSpec
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import plan_channel
 from lexfuse.errors import ConfigError
-from lexfuse.optimisation.confidence import (
-    ConfidenceExamples,
-    calibration_error,
-    cross_validated,
-    fit_confidence,
-    quality,
-    tune_confidence,
-)
+from lexfuse.optimisation.confidence import cross_validated, fit_confidence, quality, tune_confidence
+from lexfuse.optimisation.confidence_examples import ConfidenceExamples
+from lexfuse.optimisation.confidence_quality import calibration_error
 
 LAW = ("bail", "loyer", "préavis", "congé", "licenciement", "salaire", "grève", "prime", "pause", "retraite", "stage", "apprenti")
 LIFE = ("crêpe", "guitare", "tomate", "dragon", "chaton", "vélo", "pizza", "plage", "fusée", "bougie", "ballon", "piano")
@@ -94,6 +89,32 @@ def test_a_direction_of_noise_is_found_out_by_cross_validation():
     told = noise.copy()
     told[:, 0] += kinds
     assert cross_validated(replace(examples, vectors=told)).recognised > 0.9
+
+
+def test_judgements_of_others_teach_the_weights_and_not_the_level(index):
+    """Others find twice as many best results relevant; their questions must not raise the probabilities of ours."""
+    draw = np.random.default_rng(5)
+    kinds = np.repeat([2, 1, 0], 300)
+    values = draw.normal(0.0, 1.0, 900) - 9.0 * (kinds == 0)
+    rates = (1 / (1 + np.exp(-(values - 1.0 + 2.0 * (kinds == 1))))) * (kinds > 0)
+    features = tuple({"score": float(value)} for value in values)
+    relevant, on_topic = (draw.uniform(size=900) < rates).astype(float), (kinds > 0).astype(float)
+    pooled = ConfidenceExamples(features, relevant, on_topic)
+    own = replace(pooled, further=(kinds == 1).astype(float))
+
+    def mean(examples):
+        spec = fit_confidence(examples)
+        return np.mean([spec.judge(one).answer for one in features[:300]])
+
+    assert abs(mean(own) - relevant[:300].mean()) < 0.01
+    assert mean(pooled) > relevant[:300].mean() + 0.1
+    assert cross_validated(own).questions == 300
+    assert cross_validated(own).calibration_error < cross_validated(own).chance_limit
+    assert own.some(own.own).kinds.tolist() == [2] * 300 + [0] * 300
+    real, off = questions(LAW), questions(LIFE)
+    qrels = judged(index, real)
+    with pytest.raises(ConfigError, match="has judgements and further judgements"):
+        tune_confidence(index.version, "bm25", (real, qrels), off, further=qrels)
 
 
 def test_the_profiles_of_the_demo_belong_to_the_model_that_ships():

@@ -74,3 +74,9 @@ def test_a_window_that_begins_in_blanks_and_ends_in_a_long_word():
     text = "\0" * 7 + "\ufffd . XLM." + "\b" * 88 + ". "
     shown = snippet(text, Analyser("de"), {"xlm": 1.0}, width=40)
     assert 0 <= shown.span.start <= shown.span.end <= len(text)
+
+
+def test_a_number_stays_with_its_letter():
+    text = "Il est dit que chacun peut encore, selon l'article L. 1237-13, en un délai de quinze jours, y renoncer par lettre."
+    for width in range(60, 100):
+        assert not snippet(text, Analyser("fr"), {"del": 1.0}, width=width).text.startswith("1237-13")

@@ -184,6 +184,10 @@ def test_a_missing_channel_is_named_before_and_after_the_search(site, language, 
     for answer in (client.get("/similar"), send(client, text=TEXT), client.get("/similar", params={"document": "lease-1"})):
         (note,) = lacks(answer)
         assert words in note
+    client.cookies.clear()  # citizens read what it means, without channels and commands
+    plain = client.get("/similar").text
+    assert {"en": "Paragraphs of this corpus cannot be compared", "fr": "ne peuvent pas être comparés"}[language] in plain
+    assert "lexfuse index" not in plain
 
 
 def test_a_profile_of_words_lacks_nothing(client):

@@ -13,6 +13,7 @@ from lexfuse.search.results import SearchHit
 from lexfuse.search.words.correction import Spelling
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.passages import Passage
+from lexfuse.text.snippets import citing_terms
 
 LOOKED_AT = 100  # results that a document is looked for in, if it is not where it was
 
@@ -61,9 +62,9 @@ def question_matches(
     law = {term for one in version.everyday_words().expansions(asked.text, asked.language) for term in one.terms}
     held = document.id in words.snapshot.ids
     found = words.evidence(asked, [document.id])[0].terms if held else None
-    if found is not None:
-        return text_matches(version, document, law | {part.term for part in found})
-    return text_matches(version, document, law | {*_analyser(version, document).terms(asked.text)})
+    analyser = _analyser(version, document)
+    own = {*analyser.terms(asked.text)} if found is None else {part.term for part in found}
+    return text_matches(version, document, law | own - citing_terms(asked.text, analyser))
 
 
 def words_in_document(version: IndexVersion, words: str, document: Document) -> tuple[Passage, ...]:
@@ -84,7 +85,8 @@ def text_matches(version: IndexVersion, document: Document, terms: set[str]) -> 
     """
     if not terms:
         return ()
-    return tuple(Passage(token.start, token.end) for token in _analyser(version, document).matching(document.text, terms))
+    tokens = _analyser(version, document).matching(document.text, terms)
+    return tuple(Passage(one.start, one.end) for one in tokens if not one.citation or one.terms[0] in terms)
 
 
 def _analyser(version: IndexVersion, document: Document) -> Analyser:

@@ -20,7 +20,7 @@ from lexfuse.errors import ConfigError
 from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.passages import Passage
-from lexfuse.text.snippets import Snippet, snippet
+from lexfuse.text.snippets import Snippet, citing_terms, snippet
 
 _SMALL = 0.01  # weight in a snippet of a term that says next to nothing
 
@@ -109,6 +109,7 @@ class ResultBuilder:
         Where none of them marks words, `words` does; one that is kept saves counting the words of the index for every question.
         """
         self._question, self._members, self._explainer = question, members, explainer
+        self._citing: dict[str, frozenset[str]] = {}  # terms that are not marked, by the language of a document
         self._words = next((one for one in members if one.marks_words), words or open_retriever(members[0].snapshot, LEXICAL))
 
     def answers(self, found: Sequence[FoundDocument], *, after: int = 0) -> list[SearchHit]:
@@ -139,7 +140,10 @@ class ResultBuilder:
     def _snippet(self, document: Document, terms: Sequence[TermPart], passage: Passage) -> Snippet:
         """The window of a passage that matches best."""
         analyser = _lasting(self._words.snapshot.settings.analyser(document.language))
-        weights = {part.term: max(part.idf, _SMALL) for part in terms}
+        if document.language not in self._citing:
+            self._citing[document.language] = citing_terms(self._question.text, analyser)
+        citing = self._citing[document.language]
+        weights = {part.term: max(part.idf, _SMALL) for part in terms if part.term not in citing}
         shown = snippet(passage.of(document.text), analyser, weights)
         start = passage.start
         matches = tuple(Passage(match.start + start, match.end + start) for match in shown.matches)

@@ -12,12 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lexfuse.text.analysis.analyser import Analyser, Token
+from lexfuse.text.citation.find import find_citations
 from lexfuse.text.passages import Passage
 
 WIDTH = 280  # characters
+LONGEST_QUESTION = 1000  # characters of a question whose citations are looked for
 
-_GAP = re.compile(r"\s+")
-_SENTENCE_GAP = re.compile(r"(?<=[.;:!?])\s+|\n\s*")
+_NUMBERED = r"(?<!\b[A-Z]\.)(?<!\b[aA]rt\.)"  # not between "L." or "art." and the number that belongs to it
+_GAP = re.compile(rf"{_NUMBERED}\s+")
+_SENTENCE_GAP = re.compile(rf"(?<=[.;:!?]){_NUMBERED}\s+|\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,25 @@ def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width:
     weights = tuple(max(terms.get(term, 0.0) for term in token.terms) for token in inside)
     matches = tuple(Passage(token.start, token.end) for token in inside)
     return Snippet(Passage(begin, end), matches, text[begin:end], weights)
+
+
+def citing_terms(question: str, analyser: Analyser) -> frozenset[str]:
+    """The terms that a question has only to cite an article, without its number: "article" and the name of its code.
+
+    A long question is a text, in which such words matter as others do.
+
+    >>> sorted(citing_terms("préavis, article L. 1234-1 du code du travail", Analyser("fr")))
+    ['articl', 'cod', 'travail']
+    >>> sorted(citing_terms("contrat de travail, article L. 1234-1 du code du travail", Analyser("fr")))
+    ['articl', 'cod']
+    """
+    spans = [(one.start, one.end) for one in find_citations(question)] if len(question) <= LONGEST_QUESTION else []
+    citing, others = set[str](), set[str]()
+    for token in analyser.tokens(question) if spans else ():
+        inside = any(start <= token.start and token.end <= end for start, end in spans)
+        named = inside and not token.citation and not any(letter.isdigit() for letter in token.text)
+        (citing if named else others).update(token.terms)
+    return frozenset(citing - others)
 
 
 def _best_start(hits: list[Token], terms: Mapping[str, float], width: int) -> int:

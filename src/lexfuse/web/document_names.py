@@ -26,16 +26,21 @@ def name_of(card: DocumentCard) -> str:
 
 
 def short_name(card: DocumentCard, beside: DocumentCard, *, messages: Messages) -> str:
-    """The name of a document in a list next to another: for an article of the same code its number is enough.
+    """The name of a document in a list next to another: for an article of the same code its number or its heading is enough.
 
     >>> from lexfuse.web.messages import InterfaceLocale, messages_of
     >>> article = DocumentCard(id="a", title="Code du travail, art. L. 1", code="Code du travail", number="L1")
     >>> short_name(article, article, messages=messages_of(InterfaceLocale.FRENCH)).replace("\u00a0", " ")
     'Article L. 1'
+    >>> article = DocumentCard(id="b", title="Constitution, Preamble", code="Constitution", number="Preamble")
+    >>> short_name(article, article, messages=messages_of(InterfaceLocale.ENGLISH))
+    'Preamble'
     """
-    if not card.number or not card.code or card.code != beside.code or not LETTERED_NUMBER.fullmatch(card.number):
+    if not card.code or card.code != beside.code:
         return name_of(card)
-    words = messages.text("cite.article", number=article_number(card.number))
+    lettered = card.number and LETTERED_NUMBER.fullmatch(card.number)
+    words = messages.text("cite.article", number=article_number(card.number)) if lettered else name_of(card)
+    words = words.removeprefix(f"{card.code}, ")
     return words[:1].upper() + words[1:]
 
 

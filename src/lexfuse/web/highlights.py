@@ -14,6 +14,8 @@ from itertools import pairwise
 from lexfuse.service.schemas.document import CitedDocument
 from lexfuse.service.schemas.search import MarkedSpan
 
+SHORT = 150  # characters of a snippet where several are next to each other
+
 
 @dataclass(frozen=True, slots=True)
 class TextSegment:
@@ -80,6 +82,34 @@ def mark_groups(mark: MarkedSpan) -> list[SegmentGroup]:
     ['la ', 'loi']
     """
     return groups_of(segments_of(mark.text, mark.matches, mark.best))
+
+
+def shortened(mark: MarkedSpan, limit: int = SHORT) -> MarkedSpan:
+    """A marked span of whole words and at most about `limit` characters, from its best sentence or its first match on.
+
+    >>> short = shortened(MarkedSpan(text="Une phrase. La loi dispose pour l'avenir.", matches=[(15, 18)], best=(12, 41)), 20)
+    >>> short.text, short.matches, short.best, short.cut_before, short.cut_after
+    ('La loi dispose pour', [(3, 6)], (0, 19), True, True)
+    """
+    text, end = mark.text, len(mark.text)
+    if end <= limit:
+        return mark
+    start = mark.best[0] if mark.best else 0
+    match = next((match for match in mark.matches if match[0] >= start), None)
+    if match and match[1] > start + limit:
+        start = text.find(" ", match[0] - limit // 3) + 1
+    start = min(start, text.rfind(" ", 0, end - limit) + 1)
+    stop = end if end - start <= limit + 1 else text.rfind(" ", start + 1, start + limit)
+    stop = stop if stop > start else min(end, start + limit)
+    moved = _within([(first - start, last - start) for first, last in mark.matches], stop - start)
+    best = _within([(mark.best[0] - start, mark.best[1] - start)], stop - start) if mark.best else []
+    return MarkedSpan(
+        text=text[start:stop],
+        matches=moved,
+        best=best[0] if best else None,
+        cut_before=mark.cut_before or start > 0,
+        cut_after=mark.cut_after or stop < end,
+    )
 
 
 def _within(spans: Sequence[tuple[int, int]], end: int) -> list[tuple[int, int]]:

@@ -19,8 +19,9 @@ from starlette.responses import HTMLResponse
 
 from lexfuse.deadline import check
 from lexfuse.web import locale_format
+from lexfuse.web.compression import compress
 from lexfuse.web.document_names import localised_citation, name_of, short_name
-from lexfuse.web.highlights import groups_of, mark_groups, segments_of
+from lexfuse.web.highlights import groups_of, mark_groups, segments_of, shortened
 from lexfuse.web.messages import InterfaceLocale, messages_of
 from lexfuse.web.preferences import ReaderPreferences, own_page, preferences_of
 from lexfuse.web.static_files import static_files
@@ -51,6 +52,7 @@ def environment() -> Environment:
         segments_of=segments_of,
         groups_of=groups_of,
         mark_groups=mark_groups,
+        shortened=shortened,
         name_of=name_of,
         bar_of=bar_of,
         document_url=document_url,
@@ -189,4 +191,5 @@ def small_page(
     response.headers["Vary"] = f"Cookie, Accept-Language, {PART_HEADER}"
     response.headers["Content-Language"] = preferences.language.value
     preferences.keep(response)
+    compress(request, response)
     return response

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from lexfuse.errors import NotFoundError
+from lexfuse.web.compression import LEAST, VARIES, accepts_gzip, gzipped
 
 router = APIRouter(include_in_schema=False)
 
@@ -50,10 +51,18 @@ def static_files() -> StaticFiles:
     return StaticFiles(contents, hashlib.sha256(everything).hexdigest()[:12])
 
 
+@cache
+def _compressed(name: str) -> bytes:
+    return gzipped(static_files().contents[name], level=9)
+
+
 @router.get("/static/{version}/{name}")
-async def static_file(version: str, name: str) -> Response:
+async def static_file(request: Request, version: str, name: str) -> Response:
     """A static file, from memory. Other versions are not served: only outdated pages request them."""
     files = static_files()
     if version != files.version or name not in files.contents:
         raise NotFoundError("there is no such file; reload the page")
-    return Response(files.contents[name], media_type=TYPES[PurePosixPath(name).suffix])
+    kind = TYPES[PurePosixPath(name).suffix]
+    if len(files.contents[name]) >= LEAST and accepts_gzip(request.headers.get("accept-encoding", "")):
+        return Response(_compressed(name), media_type=kind, headers={"Content-Encoding": "gzip", "Vary": VARIES})
+    return Response(files.contents[name], media_type=kind, headers={"Vary": VARIES})

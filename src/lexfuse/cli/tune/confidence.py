@@ -15,6 +15,7 @@ from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.errors import ConfigError
 from lexfuse.index import Index
 from lexfuse.optimisation.confidence import tune_confidence
+from lexfuse.optimisation.confidence_examples import NO_JUDGEMENTS
 from lexfuse.search.spec.spec import SearchSpec
 
 
@@ -29,6 +30,10 @@ def confidence(
     profile: Annotated[
         str, typer.Option("--profile", help="The profile to calibrate: a name, or a TOML file [default: that of the index].")
     ] = "",
+    further: Annotated[
+        Path | None,
+        typer.Option("--further", metavar="QRELS", help="Judgements by others, of other questions in the same file."),
+    ] = None,
     test: Annotated[
         Path | None, typer.Option("--test", metavar="QRELS", help="Judgements of other questions, to measure.")
     ] = None,
@@ -50,20 +55,35 @@ def confidence(
     with noted_report(skip_bad) as report:
         asked, others = read_queries(queries, report), read_queries(off_topic, report)
         judged = read_qrels(qrels, report, queries=asked.ids)
+        others_judged = NO_JUDGEMENTS if further is None else read_qrels(further, report, queries=asked.ids)
         held_out = None
         if test is not None and test_off_topic is not None:
             held_out = (asked, read_qrels(test, report, queries=asked.ids), read_queries(test_off_topic, report))
-    with Index(folder) as index, progress_bar("asking", len(judged.queries) + len(others)) as progress:
+    with (
+        Index(folder) as index,
+        progress_bar("asking", len(judged.queries) + len(others_judged.queries) + len(others)) as progress,
+    ):
         version = index.version
         chosen = SearchSpec.read(profile) if profile.endswith(".toml") else profile or version.default_profile
-        tuned = tune_confidence(version, chosen, (asked, judged), others, held_out=held_out, progress=progress)
+        tuned = tune_confidence(
+            version, chosen, (asked, judged), others, further=others_judged, held_out=held_out, progress=progress
+        )
     tuned.spec.save(out)
     if json:
         print_json(tuned.as_json())
         return
     rows = [("calibration", tuned.calibration), ("cross-validated", tuned.cross_validated)]
     rows += [("held out", tuned.held_out)] if tuned.held_out else []
-    heads = ["", "judged", "off-topic", "expected calibration error", "by chance", "off-topic recognised", "judged refused"]
+    heads = [
+        "",
+        "judged",
+        "off-topic",
+        "expected calibration error",
+        "by chance",
+        "at most",
+        "off-topic recognised",
+        "judged refused",
+    ]
     table(
         "Confidence that the best result answers",
         heads,
@@ -74,6 +94,7 @@ def confidence(
                 one.off_topic,
                 one.calibration_error,
                 one.chance_error,
+                one.chance_limit,
                 f"{one.recognised:.1%}",
                 f"{one.refused:.1%}",
             )

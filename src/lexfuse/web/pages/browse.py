@@ -12,6 +12,7 @@ from lexfuse.service.operations.contents import ContentsParameters, contents
 from lexfuse.service.operations.index_list import index_list
 from lexfuse.service.parameters import page_parameters
 from lexfuse.service.routes.responses import service_of
+from lexfuse.service.schemas.contents import ContentsPage
 from lexfuse.web.law_text import NO_MARKS, body_of, law_blocks
 from lexfuse.web.pages.search import chosen_index
 from lexfuse.web.renderer import browse_url, document_url, page
@@ -28,11 +29,18 @@ async def browse_page(request: Request) -> HTMLResponse:
     index = chosen_index(indexes, given.get("index", ""))
     path = [part for part in given.getlist("path") if part]
     whole = given.get("whole", "") == "1"
-    asked = page_parameters(ContentsParameters, {"index": index.name, "path": path, "whole": whole})
+
+    async def section(path: list[str]) -> ContentsPage:
+        asked = page_parameters(ContentsParameters, {"index": index.name, "path": path, "whole": whole})
+        return await service.answer(contents, asked)
+
+    shown = await section(path)
+    if not path and not shown.documents and len(shown.sections) == 1:  # a corpus of one code begins with its parts
+        shown = (await section(shown.sections[0].path)).model_copy(update={"path": []})
     values: dict[str, Any] = {
         "indexes": indexes,
         "index": index,
-        "section": await service.answer(contents, asked),
+        "section": shown,
         "whole": whole,
         "whole_url": f"{browse_url(path, index.name)}&{urlencode({'whole': '1'})}",
         "body_of": body_of,

@@ -11,6 +11,7 @@ from lexfuse.advice.findings import Verdict
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.routes.responses import service_of
 from lexfuse.web.advice_reports import Experiment, experiment_named, experiments_in, served
+from lexfuse.web.compression import compress
 from lexfuse.web.messages import messages_of
 from lexfuse.web.renderer import page, reader_of
 from lexfuse.web.search_state import accepts
@@ -61,4 +62,6 @@ async def experiment(request: Request, name: str) -> HTMLResponse:
     report = await service.run(served, experiment_named(found, name), "/experiments", f"← {words}")
     # Browsers refuse a sandboxed page with an opener policy.
     headers = {"Content-Security-Policy": report.policy, "Cross-Origin-Opener-Policy": "unsafe-none"}
-    return HTMLResponse(report.page, headers=headers)
+    response = HTMLResponse(report.page, headers=headers)
+    await service.run(compress, request, response)
+    return response

@@ -15,6 +15,7 @@ function close() {
   clearTimeout(timer);
   running?.abort();
   list.hidden = true;
+  field.removeAttribute("aria-controls");
   choose(-1);
 }
 
@@ -49,14 +50,16 @@ async function suggest() {
     list.replaceChildren(...(ok ? content.childNodes : []));
     choose(-1);
     list.hidden = !options().length;
-    if (!list.hidden) announce(list.querySelector("[data-count]")?.dataset.count);
+    if (list.hidden) return field.removeAttribute("aria-controls");
+    field.setAttribute("aria-controls", list.id);
+    announce(list.querySelector("[data-count]")?.dataset.count);
   } catch (error) {
     if (error.name !== "AbortError") close(); // searching works without suggestions
   }
 }
 
 if (field) {
-  for (const [name, value] of [["aria-autocomplete", "list"], ["aria-controls", list.id], ["aria-haspopup", "listbox"]])
+  for (const [name, value] of [["aria-autocomplete", "list"], ["aria-haspopup", "listbox"]])
     field.setAttribute(name, value);
   field.addEventListener("input", (event) => {
     clearTimeout(timer);
