@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from shared_compilation import share_compilation
+from shared_compilation import one_compiles, share_compilation
 
 # Hundreds of processes import the package and its tests: compiled once, they are kept for all, also where a container turns
 # that off. The workers and the commands that tests start inherit it.
@@ -34,6 +34,7 @@ os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # its pipelines would use th
 
 ROOT = Path(__file__).parent
 SOURCE, TRAINING = ROOT / "src", ROOT / "tests" / "training"
+COMPILED = SOURCE / "lexfuse" / "web" / "timeline.py"  # if this module has been compiled, so have the others
 NEEDED = frozenset({"torch", "transformers", "safetensors"})  # what the extra `train` installs
 GIVEN = {  # what most examples are made of: names and their modules
     "Corpus": "lexfuse", "Document": "lexfuse", "Queries": "lexfuse", "Query": "lexfuse", "Qrels": "lexfuse", "Run": "lexfuse",
@@ -62,7 +63,8 @@ def pytest_collection() -> Generator[None, object, object]:
     """What is imported and collected stays until the end: the garbage collector need not look at it, neither now nor later."""
     gc.disable()
     try:
-        return (yield)
+        with one_compiles(COMPILED):
+            return (yield)
     finally:
         if "numba" in sys.modules:
             share_compilation()
