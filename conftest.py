@@ -31,6 +31,7 @@ from shared_compilation import one_compiles, share_compilation
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # its pipelines would use the network
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # workers share the cores, and its threads take processor time while they wait
 
 ROOT = Path(__file__).parent
 SOURCE, TRAINING = ROOT / "src", ROOT / "tests" / "training"
