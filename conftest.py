@@ -176,18 +176,24 @@ def imports_torch(path: Path) -> bool:
     )
 
 
-def imported_at_once(path: Path) -> list[str]:
+def imported_at_once(path: Path) -> set[str]:
     """The modules that are imported when a module is: not in its functions, not for the type checker alone."""
-    names = []
+    names = set()
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return names
 
 
 def files_of(name: str) -> list[Path]:
     """The file of a module of the package; none for other modules and for what is no module."""
-    stem = SOURCE.joinpath(*name.split("."))
-    return [path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()]
+    stem = name.replace(".", "/")
+    return [SOURCE / file for file in (f"{stem}.py", f"{stem}/__init__.py") if file in source_files()]
+
+
+@cache
+def source_files() -> frozenset[str]:
+    """The modules of the package, by their paths below its folder."""
+    return frozenset(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
