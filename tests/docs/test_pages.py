@@ -169,13 +169,18 @@ def test_the_blocks_of_a_page_run_in_order(page, prepared, page_runner, tmp_path
     )
     server = request.getfixturevalue("postgres_server") if page.name == "postgres.md" else ""
     for block in blocks(page):
-        text = block.text.replace(SERVER, server) if server else block.text
+        text = at_server(block.text, server) if server else block.text
         if block.title:
             (folder / block.title).write_text(text, encoding="utf-8")
         elif block.runs and block.language == "console":
             run_console(text, folder)
         elif block.runs:
             page_runner(text, f"<{page.name}, line {block.line}>", folder)
+
+
+def at_server(text, server):
+    """The text of a block with the address of another server of PostgreSQL, whose address may have parameters."""
+    return text.replace(f"{SERVER}?", f"{server}{'&' if '?' in server else '?'}").replace(SERVER, server)
 
 
 def test_commands_are_in_console_blocks():
