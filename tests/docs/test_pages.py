@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 from urllib.request import Request, urlopen
@@ -88,50 +89,51 @@ def prepared(tmp_path_factory, tiny):
     return folder
 
 
-def run_console(text, folder):
-    """The commands of a block, line by line: each succeeds and says something."""
-    for line in text.replace("\\\n", " ").splitlines():
-        words = shlex.split(line, comments=True)
-        if words:
-            RUNNERS.get(words[0], refuse)(words, folder)
+class Page:
+    """A folder in which the blocks of a page run. Its servers have other ports than the page says, and run up to its end."""
+
+    def __init__(self, folder, servers):
+        self.folder, self._servers, self._ports = folder, servers, {}
+
+    def with_ports(self, text):
+        for said, port in self._ports.items():
+            text = text.replace(f"http://127.0.0.1:{said}", f"http://127.0.0.1:{port}")
+        return text
+
+    def run_console(self, text):
+        """The commands of a block, line by line: each succeeds and says something."""
+        for line in text.replace("\\\n", " ").splitlines():
+            words = shlex.split(self.with_ports(line), comments=True)
+            if words[:1] == ["curl"]:
+                ask(words)
+            elif words and (words[1] == "serve" or "--http" in words) and "--show-settings" not in words:
+                self._start(words)
+            elif words:
+                run_command(words, self.folder)
+
+    def _start(self, words):
+        """A server says its address when it can be asked."""
+        said = words[words.index("--port") + 1] if "--port" in words else "8080"
+        output, log = self._servers.enter_context(going_on(*words[1:], "--port", 0, cwd=self.folder))
+        found = re.search(r" on http://127\.0\.0\.1:(\d+)", output.readline())
+        assert found, log.read_text("utf-8")
+        self._ports[said] = found[1]
 
 
-def refuse(words, folder):
-    pytest.fail(f"neither lexfuse nor curl; mark the block as no-run: {' '.join(words)}")
-
-
-def run_command(words, folder):
-    if words[1] in ("serve", "mcp") and "--show-settings" not in words:
-        run_server(words, folder)
-        return
-    done = lexfuse(*words[1:], cwd=folder)
-    assert done.returncode == 0, f"{' '.join(words)}\nended with {done.returncode}\n{done.stdout}{done.stderr}"
-    assert done.stdout.strip(), words
-
-
-def run_server(words, folder):
-    """A server says its address when it can be asked, and ends when it is told to; one of standard input, with its input."""
-    if words[1] == "mcp" and "--http" not in words:
-        done = lexfuse(*words[1:], cwd=folder)
-        assert done.returncode == 0, done.stderr
-        return
-    with going_on(*words[1:], "--port", 0, cwd=folder) as (output, log):
-        assert " on http://127.0.0.1:" in output.readline(), log.read_text("utf-8")
-
-
-def run_curl(words, folder):
-    """A request to `lexfuse serve library.index`."""
+def ask(words):
+    """The request of a line of curl."""
     [address], data = [word for word in words if word.startswith("http://")], None
     if "--json" in words:
         data = words[words.index("--json") + 1].encode()
-    with going_on("serve", "library.index", "--port", 0, cwd=folder) as (output, _):
-        port = re.search(r":(\d+)", output.readline())[1]
-        asked = Request(address.replace(":8080", f":{port}"), data, {"Content-Type": "application/json"})  # noqa: S310
-        with urlopen(asked) as answer:  # noqa: S310
-            assert json.load(answer)["results"]
+    with urlopen(Request(address, data, {"Content-Type": "application/json"})) as answer:  # noqa: S310
+        assert json.load(answer)["results"]
 
 
-RUNNERS = {"lexfuse": run_command, "curl": run_curl}
+def run_command(words, folder):
+    assert words[0] == "lexfuse", f"neither lexfuse nor curl; mark the block as no-run: {' '.join(words)}"
+    done = lexfuse(*words[1:], cwd=folder)
+    assert done.returncode == 0, f"{' '.join(words)}\nended with {done.returncode}\n{done.stdout}{done.stderr}"
+    assert done.stdout.strip() or words[1] == "mcp", words  # which is silent until it is asked
 
 
 @pytest.fixture
@@ -168,14 +170,16 @@ def test_the_blocks_of_a_page_run_in_order(page, prepared, page_runner, tmp_path
         ROOT / "examples" if page.name == TUTORIAL else prepared, folder / "examples" if page.name == TUTORIAL else folder
     )
     server = request.getfixturevalue("postgres_server") if page.name == "postgres.md" else ""
-    for block in blocks(page):
-        text = at_server(block.text, server) if server else block.text
-        if block.title:
-            (folder / block.title).write_text(text, encoding="utf-8")
-        elif block.runs and block.language == "console":
-            run_console(text, folder)
-        elif block.runs:
-            page_runner(text, f"<{page.name}, line {block.line}>", folder)
+    with ExitStack() as servers:
+        running = Page(folder, servers)
+        for block in blocks(page):
+            text = at_server(block.text, server) if server else block.text
+            if block.title:
+                (folder / block.title).write_text(text, encoding="utf-8")
+            elif block.runs and block.language == "console":
+                running.run_console(text)
+            elif block.runs:
+                page_runner(running.with_ports(text), f"<{page.name}, line {block.line}>", folder)
 
 
 def at_server(text, server):
@@ -188,6 +192,14 @@ def test_commands_are_in_console_blocks():
     others = [(page.name, one.line) for page in PAGES for one in blocks(page) if one.language in ("", "text")
               and not one.title and COMMAND.search(one.text)]  # fmt: skip
     assert others == []
+
+
+def test_a_program_of_a_bridge_has_at_most_15_lines():
+    programs = [one for one in blocks(ROOT / "docs" / "bridges.md") if one.language == "python"]
+    programs += [one for one in blocks(ROOT / "docs" / "assistants.md") if one.language == "python"]
+    lengths = [len([line for line in one.text.splitlines() if line.strip()]) for one in programs]
+    assert len(lengths) == 8
+    assert max(lengths) <= 15
 
 
 def test_blocks_that_do_not_run_are_counted():
