@@ -13,8 +13,9 @@ DOCS_LOCK := requirements-docs.lock
 RELEASE := $(VENV)-release
 RELEASE_LOCK := requirements-release.lock
 EXTRAS := all
-# Two workers a core, since tests wait for servers and browsers; neighbours stay together, since they share what they set up.
-WORKERS := -n $(shell expr $$(nproc) \* 2) --dist worksteal
+# Three workers for two cores, since tests wait for servers and browsers; one more would import and set up everything once more.
+# Neighbours stay together, since they share what they set up.
+WORKERS := -n $(shell expr $$(nproc) \* 3 / 2) --dist worksteal
 RESOLVER := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
   --no-header --quiet
 RESOLVED := $(RESOLVER) pyproject.toml

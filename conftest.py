@@ -24,16 +24,18 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from shared_compilation import share_compilation
+from shared_compilation import one_compiles, share_compilation
 
 # Hundreds of processes import the package and its tests: compiled once, they are kept for all, also where a container turns
 # that off. The workers and the commands that tests start inherit it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # its pipelines would use the network
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # workers share the cores, and its threads take processor time while they wait
 
 ROOT = Path(__file__).parent
 SOURCE, TRAINING = ROOT / "src", ROOT / "tests" / "training"
+COMPILED = SOURCE / "lexfuse" / "web" / "timeline.py"  # if this module has been compiled, so have the others
 NEEDED = frozenset({"torch", "transformers", "safetensors"})  # what the extra `train` installs
 GIVEN = {  # what most examples are made of: names and their modules
     "Corpus": "lexfuse", "Document": "lexfuse", "Queries": "lexfuse", "Query": "lexfuse", "Qrels": "lexfuse", "Run": "lexfuse",
@@ -62,7 +64,8 @@ def pytest_collection() -> Generator[None, object, object]:
     """What is imported and collected stays until the end: the garbage collector need not look at it, neither now nor later."""
     gc.disable()
     try:
-        return (yield)
+        with one_compiles(COMPILED):
+            return (yield)
     finally:
         if "numba" in sys.modules:
             share_compilation()
@@ -173,18 +176,24 @@ def imports_torch(path: Path) -> bool:
     )
 
 
-def imported_at_once(path: Path) -> list[str]:
+def imported_at_once(path: Path) -> set[str]:
     """The modules that are imported when a module is: not in its functions, not for the type checker alone."""
-    names = []
+    names = set()
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return names
 
 
 def files_of(name: str) -> list[Path]:
     """The file of a module of the package; none for other modules and for what is no module."""
-    stem = SOURCE.joinpath(*name.split("."))
-    return [path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()]
+    stem = name.replace(".", "/")
+    return [SOURCE / file for file in (f"{stem}.py", f"{stem}/__init__.py") if file in source_files()]
+
+
+@cache
+def source_files() -> frozenset[str]:
+    """The modules of the package, by their paths below its folder."""
+    return frozenset(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))

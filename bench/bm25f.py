@@ -1,4 +1,4 @@
-"""BM25F beside BM25 on judged collections: parameters chosen on dev, then measured on test.
+"""BM25F compared with BM25 on judged collections: parameters chosen on dev, then measured on test.
 
     LEXFUSE_DATA=FOLDER python bench/bm25f.py [--test] [--quick] [--json]
 

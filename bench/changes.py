@@ -1,4 +1,4 @@
-"""Changing an index beside SQLite's FTS5, the full-text index of the standard library: build, add, update, delete, merge, open.
+"""Changing an index compared with SQLite's FTS5, the index of the standard library: build, add, update, delete, merge, open.
 
     python bench/changes.py [--quick] [--json]
 
@@ -114,7 +114,7 @@ def seconds(call: Callable[[], Any]) -> float:
 
 def main() -> None:
     """Print one line a change."""
-    parser = argparse.ArgumentParser(description="changing an index beside SQLite's FTS5")
+    parser = argparse.ArgumentParser(description="changing an index compared with SQLite's FTS5")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK:,} articles: a quarter of a minute")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()

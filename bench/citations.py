@@ -212,7 +212,7 @@ def german(arguments: argparse.Namespace) -> None:
 
 
 def speed(arguments: argparse.Namespace) -> None:
-    """Processor time of all citations beside those of France and the European Union alone, on French articles."""
+    """Processor time of all citations compared with those of France and the European Union alone, on French articles."""
     data = Path(os.environ["LEXFUSE_DATA"])
     step = QUICK_STEP if arguments.quick else arguments.every
     texts = [row["text"] for row in lines_of(data / "fr-labour" / "corpus.jsonl.gz")][::step]

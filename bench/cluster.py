@@ -113,7 +113,7 @@ def ways_to_search(channels: Sequence[str]) -> dict[str, Search]:
 
 
 def in_process(sides: Mapping[str, IndexReader], texts: Sequence[str], repeats: int) -> Iterator[Record]:
-    """The processor time of a question of every cluster of threads beside the single index."""
+    """The processor time of a question of every cluster of threads compared with the single index."""
     for name, options in ways_to_search(sides[SINGLE].channels).items():
         costs(sides, texts[:WARM_UP], 1, **options)  # so that nothing is compiled or mapped while it is timed
         found = costs(sides, texts, repeats, **options)
@@ -151,7 +151,7 @@ def opening(calls: Mapping[str, Callable[[], Index | ClusterIndex]], text: str, 
 def on_ray(
     single: Index, stores: Mapping[int, ClusterStore], texts: Sequence[str], repeats: int, encoders: SharedEncoders
 ) -> Iterator[Record]:
-    """Time and throughput of every cluster of processes beside the single index in this process, which takes turns with each."""
+    """Time and throughput of every cluster of processes compared with the single index, which takes turns with each."""
     for shards, store in stores.items():
         with served(store) as replicas:
             sides: dict[str, IndexReader] = {SINGLE: single, named(shards): replicas.router(encoders)}
@@ -273,7 +273,7 @@ def compare(options: argparse.Namespace, home: Path) -> Iterator[Record]:
 
 def main() -> None:
     """Print every comparison as it is measured."""
-    parser = argparse.ArgumentParser(description="a cluster on Ray beside the single index")
+    parser = argparse.ArgumentParser(description="a cluster on Ray compared with the single index")
     add_options(parser, (1, 2, 4))
     parser.add_argument("--samples", type=Path, metavar="FILE", help="write the service times of shards for the simulation")
     options = parser.parse_args()

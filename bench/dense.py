@@ -1,4 +1,4 @@
-"""Dense search beside faiss and numpy: 100,000 and 1,000,000 vectors of 384 numbers, the best 100, exact and approximate.
+"""Dense search compared with faiss and numpy: 100,000 and 1,000,000 vectors of 384 numbers, the best 100, exact and approximate.
 
     python bench/dense.py [--quick] [--json] [--vectors FILE.npy]
 
@@ -86,7 +86,7 @@ def shortest(repeats: int, calls: dict[str, Call]) -> dict[str, float]:
 
 
 def compared(metric: str, times: dict[str, float], queries: int) -> Iterator[Record]:
-    """Milliseconds a query of ours beside each peer."""
+    """Milliseconds a query of ours compared with each peer."""
     for peer, theirs in times.items():
         if peer != OURS:
             ours = times[OURS]
@@ -186,7 +186,7 @@ class Exact:
                 yield from compared(what, shortest(repeats, calls), len(queries))
 
     def storages(self, repeats: int) -> Iterator[Record]:
-        """Vectors stored in 16 bits and in bytes beside those in 32."""
+        """Vectors stored in 16 bits and in bytes compared with those in 32."""
         stored = {storage: FlatSearch([VectorPart.of(self.passages, storage=storage)], self.order) for storage in VectorStorage}
         for queries in (self.queries, self.queries[:1]):
             times = {}
@@ -298,7 +298,7 @@ def show(record: Record, as_json: bool) -> None:
 
 def main() -> None:
     """Print every comparison as it is measured."""
-    parser = argparse.ArgumentParser(description="Dense search beside faiss and numpy")
+    parser = argparse.ArgumentParser(description="Dense search compared with faiss and numpy")
     parser.add_argument("--quick", action="store_true", help="fewer repeats: about a minute")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--vectors", type=Path, metavar="FILE.npy", help="vectors of your own instead of drawn ones")

@@ -1,4 +1,4 @@
-"""Encoding texts: throughput and single-query latency beside sentence-transformers on torch, with the same texts and threads.
+"""Encoding texts: throughput and single-query latency compared with sentence-transformers, with the same texts and threads.
 
     python bench/encode.py [--quick] [--json] [--threads 2] [--peer-python PYTHON] [--models FOLDER]
 
@@ -73,7 +73,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 def texts_of(folder: Path, encoder: DenseEncoder, count: int) -> list[str]:
-    """So many texts of a collection, drawn at random, each within the window of the model."""
+    """Some texts of a collection, drawn at random, each within the window of the model."""
     records = lines_of(folder / "corpus.jsonl.gz")
     random.Random(1).shuffle(records)  # noqa: S311  (a sample, no secret)
     texts = (" ".join(filter(None, (record.get("title"), record["text"]))) for record in records)

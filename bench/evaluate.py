@@ -1,4 +1,4 @@
-"""Evaluation beside ranx and ir_measures: 1,000 queries x 1,000 documents, four measures, all libraries in one process.
+"""Evaluation compared with ranx and ir_measures: 1,000 queries x 1,000 documents, four measures, all libraries in one process.
 
 "ready objects" starts from what each library evaluates (for LexFuse a run and qrels that share their ids, for ranx its Run and
 Qrels, for ir_measures a prepared evaluator and a dictionary). "from dictionaries" starts from plain dictionaries and counts
@@ -85,7 +85,7 @@ def agree(name: str, ours: dict[str, float], theirs: dict[str, float]) -> None:
     """Stop unless both sides computed the same."""
     for measure, value in ours.items():
         if not math.isclose(value, theirs[measure], abs_tol=1e-9):
-            raise SystemExit(f"{name} disagrees on {measure}: {theirs[measure]} beside {value}; nothing was timed")
+            raise SystemExit(f"{name} disagrees on {measure}: {theirs[measure]} compared with {value}; nothing was timed")
 
 
 def compare_all(repeats: int) -> list[dict[str, Any]]:
@@ -147,7 +147,7 @@ def compare_all(repeats: int) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Run the comparisons and print them as a table or as one JSON object a line."""
-    parser = argparse.ArgumentParser(description="evaluation beside ranx and ir_measures")
+    parser = argparse.ArgumentParser(description="evaluation compared with ranx and ir_measures")
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()

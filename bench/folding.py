@@ -76,7 +76,7 @@ def measured(labelled: Labelled, folding: Folding) -> Iterator[tuple[str, dict[A
 
 
 def comparisons(folder: Path, quick: bool) -> Iterator[dict[str, Any]]:
-    """Every way beside keeping accents."""
+    """Every way compared with keeping accents."""
     labelled = read(folder, ("dev",) if quick else ("train", "dev"))
     kept = dict(measured(labelled, Folding.KEEP))
     for folding in (Folding.FOLD, Folding.BESIDE):

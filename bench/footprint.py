@@ -256,7 +256,7 @@ def record(part: str, count: int, disk: int, hot: int = 0, private: int = 0, pro
 
 
 def total(found: Record, passages: int, memory: float, price: float) -> Record:
-    """What so many passages take."""
+    """What this number of passages takes."""
     resident = passages * (found["hot"] + found["private"]) / GIB
     machines = max(1, math.ceil(resident / (USABLE * memory)))
     return {
@@ -306,7 +306,7 @@ def measured(options: argparse.Namespace, home: Path) -> Iterator[Record]:
 def main() -> None:
     """Print what was measured, then the totals."""
     parser = argparse.ArgumentParser(description="bytes of a passage in each channel, and of millions of them")
-    parser.add_argument("--cut", type=int, help="words of so many passages cut from all collections, instead of fr-labour")
+    parser.add_argument("--cut", type=int, help="words of this number of passages cut from all collections, instead of fr-labour")
     parser.add_argument("--sample", type=int, default=100, help="articles that are encoded")
     parser.add_argument("--channels", default=DEFAULT, help="channels with their models")
     parser.add_argument("--no-channels", action="store_true", help="words, dense vectors and the router alone")

@@ -1,4 +1,4 @@
-"""Fusion beside ranx: 2 and 4 runs of 1,000 queries x 1,000 documents, and what follows: measures, grids, the first call.
+"""Fusion compared with ranx: 2 and 4 runs of 1,000 queries x 1,000 documents, and what follows: measures, grids, the first call.
 
 Both libraries start from their own ready objects (for LexFuse runs that share their ids, as all that it retrieves do) and fuse
 everything: ranx knows no k. All is called once before timing, so that the just-in-time compiler of ranx has done its work;
@@ -283,7 +283,7 @@ def compare_all(repeats: int) -> Iterator[Record]:
 
 def main() -> None:
     """Run the comparisons and print them as a table or as one JSON object a line."""
-    parser = argparse.ArgumentParser(description="fusion beside ranx")
+    parser = argparse.ArgumentParser(description="fusion compared with ranx")
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""BM25 beside bm25s (numba backend) and tantivy: queries per second, index building, start-up, disk and memory.
+"""BM25 compared with bm25s (numba backend) and tantivy: queries per second, index building, start-up, disk and memory.
 
     python bench/lexical.py [--quick] [--json]
 
@@ -12,11 +12,11 @@ anything is timed. "from text" counts each engine's own analysis of the queries 
 engines alternate and the shortest counts, because other work may run on the machine; still, quiet machines give steadier
 figures. Our ranking is exact with ties broken by id; bm25s leaves ties to chance, tantivy rounds document lengths.
 
-Building from tokens turns token ids into an index in memory (tantivy: on disk). Building from text runs in a process of its
-own, whose peak memory is told too; ours writes the catalog with all texts, the others their index only. Start-up is a new process
-that imports, opens the index from disk and answers, once with everything that can be compiled before compiled ("warm") and
+Building from tokens turns token ids into an index in memory (tantivy: on disk). Building from text runs in a separate
+process, whose peak memory is reported too; ours writes the catalog with all texts, the others their index only. Start-up: a new
+process that imports, opens the index from disk and answers, once with everything that can be compiled before compiled ("warm"),
 once with an empty compile cache ("cold"; bm25s keeps none, so both are the same for it). Ours answers a few questions
-without compiled code, so the time to some thousand answers, which do load or compile it, is told as well.
+without compiled code, so the time to some thousand answers, which do load or compile it, is reported as well.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def shortest(repeats: int, calls: dict[str, Call]) -> dict[str, float]:
 
 
 def compared(metric: str, times: dict[str, float], *, per: int = 0) -> Iterator[Record]:
-    """Records of ours beside each peer: seconds (or bytes), or with `per` so many things a second; higher ratios are better."""
+    """Records of ours compared with each peer: seconds (or bytes), or with `per` things per second; higher ratios are better."""
     ours = times[Ours.name]
     for peer, theirs in times.items():
         if peer != Ours.name:
@@ -209,7 +209,7 @@ def from_text(what: str, asked: Queries, language: str, ours: Ours, folder: Path
 
 
 def build_part(engine: str, name: str, folder: Path) -> None:
-    """Build one engine's index from text; told as JSON: seconds, bytes on disk, peak memory."""
+    """Build one engine's index from text; reported as JSON: seconds, bytes on disk, peak memory."""
     collection = read(name)
     texts = collection.texts
     start = time.perf_counter()
@@ -343,7 +343,7 @@ def show(record: Record, as_json: bool) -> None:
 
 def main() -> None:
     """Print every comparison as it is measured."""
-    parser = argparse.ArgumentParser(description="BM25 beside bm25s and tantivy")
+    parser = argparse.ArgumentParser(description="BM25 compared with bm25s and tantivy")
     parser.add_argument("--quick", action="store_true", help="100,000 passages, fewer queries and repeats: a few minutes")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--part", nargs=3, metavar=("ENGINE", "COLLECTION", "FOLDER"), help=argparse.SUPPRESS)

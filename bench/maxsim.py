@@ -1,4 +1,4 @@
-"""Late interaction: MaxSim beside numpy, and the PLAID way beside brute force on real token vectors.
+"""Late interaction: MaxSim compared with numpy, and the PLAID way compared with brute force on real token vectors.
 
     python bench/maxsim.py [--quick] [--json] [--paragraphs N]
 
@@ -8,8 +8,8 @@ alternate, and the shortest counts, in processor time: other work on the machine
 
 PLAID: paragraphs of cjeu as documents and its queries, encoded token by token by all-MiniLM-L6-v2 (its last hidden states, of
 length one; no training for late interaction). The token vectors are kept in the temporary folder for the next time. The
-truth is the ten best by brute force on the vectors as they were encoded; beside it stand the ten best by brute force on the
-compressed vectors, which tells what is lost by compression and what by the shorter way. Reads the folder that the
+truth is the ten best by brute force on the vectors as they were encoded. The ten best by brute force on the compressed vectors
+tell what is lost by compression and what by the shorter way. Reads the folder that the
 environment variable LEXFUSE_DATA names. All cores; seconds by the clock.
 """
 

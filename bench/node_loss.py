@@ -199,7 +199,7 @@ def indexed(
 
 
 def compared(home: Path, index: Path, texts: Sequence[str]) -> Iterator[Record]:
-    """The documents of the shards, and their rankings, beside those of the single index."""
+    """The documents of the shards, and their rankings, compared with those of the single index."""
     from lexfuse import Index
     from lexfuse.cluster.cluster_index import ClusterIndex
     from lexfuse.cluster.local_copy import LocalCopies

@@ -1,4 +1,4 @@
-"""Questions with operators beside the same words without: queries per second, and what the positions of words cost.
+"""Questions with operators compared with the same words without: queries per second, and what the positions of words cost.
 
     LEXFUSE_DATA=FOLDER python bench/operators.py [--quick] [--json]
 

@@ -1,4 +1,4 @@
-"""What the lexical engine finds: BM25, TF-IDF, n-grams and citation lookup on judged collections, beside plain bm25s.
+"""What the lexical engine finds: BM25, TF-IDF, n-grams and citation lookup on judged collections, compared with plain bm25s.
 
 Reads the collections scifact, fr-labour, cjeu and irled2017 (BEIR folders) from the folder that the environment
 variable LEXFUSE_DATA names. Development splits are the default; --test measures the test splits, which is for the end, not

@@ -1,4 +1,4 @@
-"""What neural channels find, beside BM25: quality on real collections, with the bytes and the speed of each channel.
+"""What neural channels find, compared with BM25: quality on real collections, with the bytes and the speed of each channel.
 
     python bench/quality_neural.py [--test] [--without-accents] [--quick] [--json] [--folder FOLDER] [--originals FOLDER]
                                    [COLLECTION ...]

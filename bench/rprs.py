@@ -52,7 +52,7 @@ Record = dict[str, Any]
 
 
 class GivenVectors:
-    """Stands for an encoder where vectors are there already."""
+    """Replaces an encoder where vectors are there already."""
 
     fingerprint, dimension, normalises = "00", DIMENSION, True
 
@@ -168,7 +168,7 @@ def grids(rprs: Rprs, asked: Sequence[QuerySentences], repeats: int, slow: float
 
 
 def similar(rprs: Rprs, query: QuerySentences, docs: I64, repeats: int) -> Record:
-    """SDR on the same sentences, beside RPRS."""
+    """SDR on the same sentences, compared with RPRS."""
     own = np.arange(len(query)) // PARAGRAPH
 
     def sdr() -> None:

@@ -1,4 +1,4 @@
-"""Sentence splitting beside pysbd and plain nupunkt: accuracy on hard legal boundaries, and speed on whole judgments.
+"""Sentence splitting compared with pysbd and plain nupunkt: accuracy on hard legal boundaries, and speed on whole judgments.
 
     python bench/sentences.py [--quick] [--json]
 

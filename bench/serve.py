@@ -1,4 +1,4 @@
-"""The service on loopback beside the library call that it makes: time, pages while the index changes, memory.
+"""The service on loopback compared with the library call that it makes: time, pages while the index changes, memory.
 
     python bench/serve.py --index FOLDER [--queries QUERIES] [--latency | --suggestions] [--quick] [--json] [--requests N]
 
@@ -8,8 +8,8 @@ else the titles of the index. `--latency` measures part 1 alone. Every question 
 first each as it is; once all are asked, with a few words of another. `lexfuse serve` runs as a separate process, with its usual
 settings but for the limit of requests a minute; profile hybrid, words and vectors.
 
-1. Latency of 1, 8 and 32 clients and requests/s, beside as many threads that call `service.operations.search.search` in this
-   process, with the same questions, and beside the bare ranking, `find_documents`, without snippets and with the vector of the
+1. Latency of 1, 8 and 32 clients and requests/s, compared with as many threads that call `service.operations.search.search` in
+   this process, with the same questions, and with the bare ranking, `find_documents`, without snippets and with the vector of the
    question known. A client asks its next question when it has the answer (after 50 for the warm-up). With 1 client the three take
    turns, with a tenth of a second between. Clients and service share the processors, as they would not in practice.
 2. Resident memory of the service over five times N requests, at ten moments; the first of them ends the warm-up.
@@ -243,7 +243,7 @@ class Ways:
 
 
 def latency(service: Served, library: IndexRegistry, questions: Questions, amount: int) -> Iterator[Record]:
-    """1, 8 and 32 clients beside as many threads."""
+    """1, 8 and 32 clients compared with as many threads."""
     ways = Ways(service, library)
     for call in (ways.requested, ways.called, ways.ranked):
         timed(call, questions.some(50), 1)  # compiled loops are compiled, rows are copied
@@ -284,7 +284,7 @@ def quantiles(who: str, ours: list[float], theirs: list[float]) -> Iterator[Reco
 
 
 def suggestions(service: Served, questions: Questions, amount: int) -> Iterator[Record]:
-    """How long completions take, beside what is allowed."""
+    """How long completions take, compared with what is allowed."""
     client, times = service.client(), []
     for number, question in enumerate(questions.some(amount + 20)):
         typed = question[: 3 + number % max(len(question) - 2, 1)]
@@ -300,7 +300,7 @@ def suggestions(service: Served, questions: Questions, amount: int) -> Iterator[
 
 
 def memory(service: Served, questions: Questions, amount: int) -> Iterator[Record]:
-    """What the service holds after so many requests."""
+    """What the service holds after that number of requests."""
     clients = [service.client() for _ in range(READERS)]
     seen: list[float] = []
 
@@ -469,7 +469,7 @@ def show(record: Record, as_json: bool) -> None:
 
 def main() -> None:
     """Print every comparison as it is measured."""
-    parser = argparse.ArgumentParser(description="The service beside the library call")
+    parser = argparse.ArgumentParser(description="The service compared with the library call")
     parser.add_argument("--index", type=Path, required=True, metavar="FOLDER", help="an index with a dense channel; it is copied")
     parser.add_argument("--queries", type=Path, help="a BEIR folder or a file of queries to ask")
     parser.add_argument("--latency", action="store_true", help="only latency and throughput")

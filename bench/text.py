@@ -1,4 +1,4 @@
-"""Words per second from text to term ids, citations included, beside bm25s.tokenize with a stemmer and stop words.
+"""Words per second from text to term ids, citations included, compared with bm25s.tokenize with a stemmer and stop words.
 
     python bench/text.py [--quick] [--json]
 

@@ -30,7 +30,7 @@ def ended(commands, run_jobs, library, tmp_path_factory):
         chosen = ["narrow"] if commands.needs_torch(name) else ["narrow", "full", ("unread", "closed")[number % 2]]
         for condition in chosen:
             arguments = commands.filled_in(name, library, new / f"{len(jobs)}-é")
-            job = {"arguments": arguments} | CONDITIONS[condition]
+            job = {"arguments": arguments, "clears": condition != "narrow"} | CONDITIONS[condition]
             if name == "demo":  # what was fetched on this machine before must not be found
                 job["environment"] = {"LEXFUSE_CACHE": str(new / "cache")} | job.get("environment", {})
             jobs[name, condition] = environment(job, commands)

@@ -90,6 +90,8 @@ class RayNodes:
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
             "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_enable_worker_prestart": "0",  # processes are started when a test needs them
+            "RAY_prestart_worker_first_driver": "0",
             "HOME": str(folder),
         }
         words = ["--head", "--port", "6379", "--include-dashboard", "false", "--temp-dir", str(folder / "ray")]

@@ -57,7 +57,7 @@ def test_a_reserved_gpu_that_is_not_there_is_named(ray_nodes, articles, tmp_path
         articles,
         tmp_path / "law",
         "--shards",
-        "2",
+        "1",
         "--channels",
         "dense",
         "--address",

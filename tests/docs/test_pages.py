@@ -10,10 +10,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
+from urllib.request import Request, urlopen
 
 import pytest
-from launcher import lexfuse
+from launcher import going_on, lexfuse
 
 from lexfuse.cli.app import COMMANDS
 
@@ -21,61 +24,116 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 RUNNER = Path(__file__).parent / "page_runner.py"
 TUTORIAL = "getting-started.md"  # makes what the other pages use
-BLOCK = re.compile(r"^```(python|console)( no-run)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r'^```(\w*)( no-run)?(?: title="([^"\n]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^(?:\w+=\S+ )*(?:lexfuse|curl|docker|export|git|make|pip|python|ray|tar) \S", re.MULTILINE)
 
-# Blocks that need torch, Ray, a GPU, the network, a fine-tuned model or a published collection.
+# Blocks that need torch, Ray, a GPU, the network, hours, a certificate or a published collection.
 DEFINITION = r"^(?:class |def |(?=\w+(?:: .+)? = ))(\w+)"
 NOT_RUN = {
     "adapting.md": 2,
     "atlas.md": 1,
-    "bridges.md": 1,
-    "cluster.md": 5,
+    "benchmarks.md": 1,
+    "bridges.md": 1,  # mteb: the tests of training run it
+    "cluster.md": 6,
     "collections.md": 2,
-    "fusion.md": 3,
-    "getting-started.md": 1,
+    "everyday-words.md": 2,
     "importing.md": 4,
     "installation.md": 1,
-    "judgments.md": 1,
     "law-in-time.md": 2,
-    "legal-text.md": 2,
-    "page.md": 4,
-    "postgres.md": 3,
-    "reranking.md": 3,
+    "page.md": 1,
     "results.md": 1,
+    "security.md": 1,
+    "service.md": 1,
     "training.md": 7,
-    "tutorial.md": 1,
 }
 
+SERVER = "postgresql://law@localhost/law"  # of docs/postgres.md; the tests have one
 FRAMEWORKS = {"bridges.md": ("haystack", "ir_datasets", "langchain_core", "llama_index", "pyterrier")}  # of the extra dev
+
+
+class Block(NamedTuple):
+    """A block of code of a page; with a title it is the file of that name."""
+
+    language: str
+    skipped: bool
+    title: str | None
+    text: str
+    line: int
+
+    @property
+    def runs(self):
+        return self.language in ("python", "console") and not self.skipped
 
 
 def blocks(page):
     text = page.read_text("utf-8")
-    return [(found[1], bool(found[2]), found[3], text[: found.start()].count("\n") + 2) for found in BLOCK.finditer(text)]
+    return [
+        Block(found[1], bool(found[2]), found[3], found[4], text[: found.start()].count("\n") + 2)
+        for found in BLOCK.finditer(text)
+    ]
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory):
-    """What docs/getting-started.md makes: the examples, a corpus folder and an index with vectors."""
+def prepared(tmp_path_factory, tiny):
+    """What docs/getting-started.md makes: the examples, a corpus folder, an index with vectors, advice. And two small models."""
     folder = tmp_path_factory.mktemp("docs")
     shutil.copytree(ROOT / "examples", folder / "examples")
+    tiny.cross_encoder(folder / "models" / "monobert")
+    tiny.folder(folder / "models" / "colbert")
     for command in (
         "import examples/articles.csv library --queries examples/questions.csv --qrels examples/test.tsv",
         "index library library.index --channels dense,splade,sentences",
+        "advise library.index library examples/test.tsv --folds 3 -o advice",
     ):
-        run_console(f"lexfuse {command}", folder)
+        run_command(["lexfuse", *command.split()], folder)
     return folder
 
 
-def run_console(text, folder):
-    """The `lexfuse` commands of a block, line by line: each succeeds and says something."""
-    for line in text.replace("\\\n", " ").splitlines():
-        words = shlex.split(line, comments=True)
-        if words:
-            assert words[0] == "lexfuse", f"not a lexfuse command; mark the block as no-run: {line}"
-            done = lexfuse(*words[1:], cwd=folder)
-            assert done.returncode == 0, f"{line}\nended with {done.returncode}\n{done.stdout}{done.stderr}"
-            assert done.stdout.strip(), line
+class Page:
+    """A folder in which the blocks of a page run. Its servers have other ports than the page says, and run up to its end."""
+
+    def __init__(self, folder, servers):
+        self.folder, self._servers, self._ports = folder, servers, {}
+
+    def with_ports(self, text):
+        for said, port in self._ports.items():
+            text = text.replace(f"http://127.0.0.1:{said}", f"http://127.0.0.1:{port}")
+        return text
+
+    def run_console(self, text):
+        """The commands of a block, line by line: each succeeds and says something."""
+        for line in text.replace("\\\n", " ").splitlines():
+            words = shlex.split(self.with_ports(line), comments=True)
+            if words[:1] == ["curl"]:
+                ask(words)
+            elif words and (words[1] == "serve" or "--http" in words) and "--show-settings" not in words:
+                self._start(words)
+            elif words:
+                run_command(words, self.folder)
+
+    def _start(self, words):
+        """A server says its address when it can be asked."""
+        said = words[words.index("--port") + 1] if "--port" in words else "8080"
+        output, log = self._servers.enter_context(going_on(*words[1:], "--port", 0, cwd=self.folder))
+        found = re.search(r" on http://127\.0\.0\.1:(\d+)", output.readline())
+        assert found, log.read_text("utf-8")
+        self._ports[said] = found[1]
+
+
+def ask(words):
+    """The request of a line of curl."""
+    [address], data = [word for word in words if word.startswith("http://")], None
+    if "--json" in words:
+        data = words[words.index("--json") + 1].encode()
+    with urlopen(Request(address, data, {"Content-Type": "application/json"})) as answer:  # noqa: S310
+        assert json.load(answer)["results"]
+
+
+def run_command(words, folder):
+    assert words[0] == "lexfuse", f"neither lexfuse nor curl; mark the block as no-run: {' '.join(words)}"
+    done = lexfuse(*words[1:], cwd=folder)
+    assert done.returncode == 0, f"{' '.join(words)}\nended with {done.returncode}\n{done.stdout}{done.stderr}"
+    assert done.stdout.strip() or words[1] == "mcp", words  # which is silent until it is asked
 
 
 @pytest.fixture
@@ -102,10 +160,8 @@ def page_runner(tmp_path):
         assert runner.returncode == 0, (tmp_path / "log.txt").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(not skipped for _, skipped, _, _ in blocks(page))], ids=lambda page: page.name
-)
-def test_the_blocks_of_a_page_run_in_order(page, prepared, page_runner, tmp_path):
+@pytest.mark.parametrize("page", [page for page in PAGES if any(one.runs for one in blocks(page))], ids=lambda page: page.name)
+def test_the_blocks_of_a_page_run_in_order(page, prepared, page_runner, tmp_path, request):
     missing = [package for package in FRAMEWORKS.get(page.name, ()) if importlib.util.find_spec(package) is None]
     if missing and not os.environ.get("LEXFUSE_ALL_TESTS"):
         pytest.skip(f"not installed: {', '.join(missing)}; the extra dev has them")
@@ -113,25 +169,51 @@ def test_the_blocks_of_a_page_run_in_order(page, prepared, page_runner, tmp_path
     shutil.copytree(
         ROOT / "examples" if page.name == TUTORIAL else prepared, folder / "examples" if page.name == TUTORIAL else folder
     )
-    for language, skipped, text, line in blocks(page):
-        if not skipped and language == "console":
-            run_console(text, folder)
-        elif not skipped:
-            page_runner(text, f"<{page.name}, line {line}>", folder)
+    server = request.getfixturevalue("postgres_server") if page.name == "postgres.md" else ""
+    with ExitStack() as servers:
+        running = Page(folder, servers)
+        for block in blocks(page):
+            text = at_server(block.text, server) if server else block.text
+            if block.title:
+                (folder / block.title).write_text(text, encoding="utf-8")
+            elif block.runs and block.language == "console":
+                running.run_console(text)
+            elif block.runs:
+                page_runner(running.with_ports(text), f"<{page.name}, line {block.line}>", folder)
+
+
+def at_server(text, server):
+    """The text of a block with the address of another server of PostgreSQL, whose address may have parameters."""
+    return text.replace(f"{SERVER}?", f"{server}{'&' if '?' in server else '?'}").replace(SERVER, server)
+
+
+def test_commands_are_in_console_blocks():
+    """Where they run, or are marked as what does not."""
+    others = [(page.name, one.line) for page in PAGES for one in blocks(page) if one.language in ("", "text")
+              and not one.title and COMMAND.search(one.text)]  # fmt: skip
+    assert others == []
+
+
+def test_a_program_of_a_bridge_has_at_most_15_lines():
+    programs = [one for one in blocks(ROOT / "docs" / "bridges.md") if one.language == "python"]
+    programs += [one for one in blocks(ROOT / "docs" / "assistants.md") if one.language == "python"]
+    lengths = [len([line for line in one.text.splitlines() if line.strip()]) for one in programs]
+    assert len(lengths) == 8
+    assert max(lengths) <= 15
 
 
 def test_blocks_that_do_not_run_are_counted():
-    counts = {page.name: sum(skipped for _, skipped, _, _ in blocks(page)) for page in PAGES}
+    counts = {page.name: sum(one.skipped for one in blocks(page)) for page in PAGES}
     assert {name: count for name, count in counts.items() if count} == NOT_RUN
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_blocks_that_do_not_run_name_real_modules_and_options(page):
-    for language, skipped, text, line in blocks(page):
-        if skipped and language == "python":
-            check_imports(text, f"{page.name}, line {line}")
-        elif skipped:
-            check_options(text, f"{page.name}, line {line}")
+    for block in blocks(page):
+        if block.skipped and block.language == "python":
+            check_imports(block.text, f"{page.name}, line {block.line}")
+        elif block.skipped:
+            check_options(block.text, f"{page.name}, line {block.line}")
 
 
 def check_imports(text, place):

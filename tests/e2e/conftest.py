@@ -4,17 +4,13 @@ import importlib.util
 import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from launcher import lexfuse
+from launcher import going_on, lexfuse
 
-COMMAND = Path(sys.executable).parent / "lexfuse"
 PATIENCE = 300  # seconds after which something will not happen any more, however busy the machine is; it comes sooner
 
 
@@ -69,31 +65,13 @@ def _lexfuse(*arguments):
 @contextmanager
 def served(index, *flags):
     """A server of an index; its address."""
-    command = [
-        str(COMMAND),
-        "serve",
-        str(index),
-        "--port",
-        "0",
-        "--requests-per-minute",
-        "0",
-        "--anonymous-judging",
-        "--timeout-seconds",
-        str(PATIENCE),
-        *map(str, flags),
-    ]
-    log = open(index.parent / "serve.log", "a+", encoding="utf-8")  # noqa: SIM115 - closed below, after the server has ended
-    with log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as server:
-        try:
-            said = server.stdout.readline()
-            address = re.search(r"http://[\w.:]+", said)
-            if address is None:
-                log.seek(0)
-                pytest.fail(f"the server did not start: {said}{log.read()}")
-            yield address[0]
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait(PATIENCE)
+    usual = ["--port", "0", "--requests-per-minute", "0", "--anonymous-judging", "--timeout-seconds", PATIENCE]
+    with going_on("serve", index, *usual, *flags) as (output, log):
+        said = output.readline()
+        address = re.search(r"http://[\w.:]+", said)
+        if address is None:
+            pytest.fail(f"the server did not start: {said}{log.read_text('utf-8')}")
+        yield address[0]
 
 
 @pytest.fixture(scope="session")

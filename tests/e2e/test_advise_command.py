@@ -2,10 +2,7 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import tomllib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +11,6 @@ from launcher import lexfuse
 from lexfuse.storage.feedback import FeedbackEntry
 from lexfuse.storage.index_folder import IndexFolder
 
-COMMAND = Path(sys.executable).parent / "lexfuse"
 WORDS = ["bail", "congé", "préavis", "salaire", "juge", "contrat", "retard", "prêt", "amende", "livre"]
 QUERIES = 12
 
@@ -152,9 +148,7 @@ def test_runs_allow_percentiles_of_their_own_scores(folder, tmp_path):
     ],
 )
 def test_what_cannot_be_is_told(folder, tmp_path, arguments, said):
-    done = subprocess.run(
-        [str(COMMAND), "advise", *arguments, "-o", str(tmp_path / "out")], capture_output=True, text=True, check=False, cwd=folder
-    )
+    done = lexfuse("advise", *arguments, "-o", tmp_path / "out", cwd=folder)
     assert done.returncode not in (0, 1), done.stdout
     assert said in done.stderr
     assert "Traceback" not in done.stderr

@@ -13,7 +13,8 @@ they were not installed.
 A job: ``arguments``; ``environment``, added to that of the test; ``folder``, where it runs; ``stdin`` (a file, or "closed") or
 ``input`` (a text); ``stdout`` and ``stderr`` ("full", "closed", "pipe" for one that nobody reads, captured if not given);
 ``encoding`` of stdout; ``signals``, a list of [event, text, number]: the process sends itself the signal at the first audit event
-of that name whose arguments hold the text; ``clears``, whether the interpreter clears its modules at the end.
+of that name whose arguments hold the text; ``clears``, whether the interpreter clears its modules at the end. ``goes_on`` starts
+a job that is not waited for: its result has its process and the folder of its streams; ``{"ended": process}`` waits for its end.
 """
 
 import atexit
@@ -26,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -44,6 +46,25 @@ def lexfuse(*arguments, cwd=None, stdin=None, without=(), **environment):
     job |= {name: str(value) for name, value in (("folder", cwd), ("input", stdin)) if value is not None}
     [result] = run_jobs([job], without)
     return subprocess.CompletedProcess(["lexfuse", *job["arguments"]], result["code"], result["stdout"], result["stderr"])
+
+
+@contextmanager
+def going_on(*arguments, cwd=None, **environment):
+    """A command that goes on, like a server: its standard output, and the path of its standard error.
+
+    At the end it gets SIGTERM, and must end well.
+    """
+    job = {"arguments": [str(one) for one in arguments], "environment": environment, "clears": False, "goes_on": True}
+    [started] = run_jobs([job | ({"folder": str(cwd)} if cwd else {})])
+    with open(f"{started['place']}/stdout", encoding="utf-8") as output:
+        try:
+            yield output, Path(started["place"], "stderr")
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(started["process"], signal.SIGTERM)
+            output.read()
+            [ended] = run_jobs([{"ended": started["process"]}])
+    assert ended["code"] == 0, ended
 
 
 def run_jobs(jobs, without=()):
@@ -102,6 +123,7 @@ def preload(without=()):
         "lexfuse.data.formats.file_format",
         "lexfuse.service.mcp.server",
         "lexfuse.service.settings",
+        "lexfuse.cli.serve",
         "lexfuse.cli.train.static",
         "numba",
         "scipy.stats",
@@ -186,18 +208,39 @@ def end_without_clearing(job, folder):
     os._exit(code)
 
 
-def finished(job, folder):
+def started(job, folder):
+    """The process of a job."""
     Path(folder, "stdin").write_text(job.get("input", ""), encoding="utf-8")
     pid = os.fork()
     if pid == 0:
-        signal.alarm(SOONER_OR_LATER)
+        if not job.get("goes_on"):
+            signal.alarm(SOONER_OR_LATER)
         if not job.get("clears", True):
             end_without_clearing(job, folder)
         become(job, folder)  # and never come back: what it raises ends the process, as it would end an interpreter
         sys.exit(0)
+    return pid
+
+
+def finished(pid, folder):
+    """The result of a process, whose streams are in a folder."""
     _, status = os.waitpid(pid, 0)
-    read = {name: _text(Path(folder, name)) for name in ("stdout", "stderr")}
+    read = {name: _text(Path(folder, name)) for name in ("stdout", "stderr") if not Path(folder, name).is_fifo()}
+    shutil.rmtree(folder)
     return {"code": os.waitstatus_to_exitcode(status), **read}
+
+
+def answer_to(job, running):
+    """The result of a job; `running` has the processes that go on, with the folders of their streams."""
+    if "ended" in job:
+        return finished(job["ended"], running.pop(job["ended"]))
+    folder = tempfile.mkdtemp()  # a context manager would tidy up at the end of the fork too
+    if not job.get("goes_on"):
+        return finished(started(job, folder), folder)
+    os.mkfifo(f"{folder}/stdout")
+    process = started(job, folder)
+    running[process] = folder
+    return {"process": process, "place": folder}
 
 
 def _text(path):
@@ -210,11 +253,13 @@ def serve():
     for descriptor in (0, 1):  # the commands get others
         redirect(descriptor, os.devnull)
     preload(sys.argv[1:])
+    running = {}
     for line in asked:
-        place = tempfile.mkdtemp()  # a context manager would tidy up at the end of the fork too
-        answers.write(json.dumps(finished(json.loads(line), place)) + "\n")
+        answers.write(json.dumps(answer_to(json.loads(line), running)) + "\n")
         answers.flush()
-        shutil.rmtree(place)
+    for process, folder in running.items():  # whoever started them was ended before
+        os.kill(process, signal.SIGKILL)
+        finished(process, folder)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,41 @@
 """Processes that need the same compiled loop wait for the first of them to compile it, and then read it from the cache.
 
 In a fresh checkout no loop is compiled yet. Without this, every worker and every command that a worker starts compiles the same
-loops at the same time, each for half a minute of processor time.
+loops at the same time, each for half a minute of processor time. `one_compiles` does the same for the modules that all workers
+import at the start.
 """
 
 import hashlib
+import importlib.util
 import os
 import tempfile
 import threading
 from contextlib import contextmanager
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # no such locks on Windows: every process compiles for itself
+    fcntl = None
+
 _HERE = hashlib.sha256(str(Path(__file__).resolve()).encode()).hexdigest()[:16]  # another checkout has another cache
 _PLACE = Path(tempfile.gettempdir()) / f"lexfuse-compilation-{os.getuid() if hasattr(os, 'getuid') else 0}-{_HERE}"
 _THREADS = threading.RLock()
 _depth = 0  # of loops that this process compiles for one another
+
+
+@contextmanager
+def one_compiles(module: Path):
+    """Where a module has not been compiled yet, the process that comes first goes on alone, and the others wait for its end."""
+    if fcntl is None or Path(importlib.util.cache_from_source(str(module))).is_file():
+        yield
+        return
+    with _PLACE.with_suffix(".modules").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(file, fcntl.LOCK_SH)  # together with the others that waited
+        yield
 
 
 def share_compilation() -> None:
@@ -36,9 +57,7 @@ def share_compilation() -> None:
 @contextmanager
 def _turn():
     global _depth
-    try:
-        import fcntl
-    except ImportError:  # no such locks on Windows: every process compiles for itself
+    if fcntl is None:
         yield
         return
     with _THREADS:

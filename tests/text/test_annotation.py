@@ -116,13 +116,15 @@ def test_links_within_the_four_french_codes():
     folder = os.environ.get("LEXFUSE_DATA")
     if not folder:
         pytest.skip("LEXFUSE_DATA does not name the folder of collections")
-    corpus, annotation = annotate(read_corpus(Path(folder, "fr-labour", "corpus.jsonl.gz")))
-    assert annotation.languages == len(corpus) == 29104
+    articles = read_corpus(Path(folder, "fr-labour", "corpus.jsonl.gz"))
+    corpus, annotation = annotate(Corpus.of(one for ordinal, one in enumerate(articles) if ordinal % 7000 < 1000))
+    assert annotation.languages == len(corpus) == 5000
+    assert len(set(corpus.code)) == 4
     assert set(corpus.language) == {"fr"}
-    assert 51_000 < annotation.citations < 54_000
+    assert 5_300 < annotation.citations < 5_600
     # Every link but those inside ranges can be seen in the text: the cited number stands there.
     seen = total = 0
-    for ordinal in range(0, len(corpus), 25):
+    for ordinal in range(len(corpus)):
         digits = set(re.findall(r"[0-9]+(?:-[0-9]+)*", re.sub("[‐‑–]", "-", corpus.text[ordinal])))
         for cited in corpus.citations[ordinal]:
             total += 1

@@ -25,6 +25,7 @@ from lexfuse.data.arrays import F64, I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.errors import ConfigError
+from lexfuse.kernels.threads import one_core_each
 from lexfuse.optimisation.confidence_examples import NO_JUDGEMENTS, ConfidenceExamples, read_examples
 from lexfuse.optimisation.confidence_quality import ConfidenceQuality, confidence_quality
 from lexfuse.search.index_version import IndexVersion
@@ -169,6 +170,7 @@ def _with_question(features: Sequence[Mapping[str, float]], values: F64) -> tupl
     return tuple({**one, QUESTION: value} for one, value in zip(features, values.tolist(), strict=True))
 
 
+@one_core_each()  # its products are small: on a busy machine, waiting for another core takes longer
 def logistic_regression(rows: F64, wanted: F64, weights: F64, ridge: float = RIDGE) -> F64:
     """Intercept and weights of a logistic regression with a ridge penalty, by Newton's method.
 

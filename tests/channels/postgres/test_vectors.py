@@ -6,6 +6,7 @@ import pytest
 from lexfuse import Queries, Query
 from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever import pairs_of
+from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.storage.filters import Condition, within
 
 QUESTIONS = Queries.of(
@@ -26,8 +27,12 @@ SEARCHES = [
 ]
 
 
+ENCODERS = SharedEncoders()  # a model is loaded once for all tests
+
+
 def both(law, exported, channel, options):
-    return [open_retriever(one.snapshot, channel, **options) for one in (law, exported)]
+    with sharing(ENCODERS):
+        return [open_retriever(one.snapshot, channel, **options) for one in (law, exported)]
 
 
 def same(ours, theirs):
@@ -84,8 +89,7 @@ def test_the_terms_of_a_learned_sparse_score(law, exported, cosine):
 
 @pytest.mark.parametrize("channel", ["dense", "sentences", "splade"])
 def test_hnsw_finds_nearly_the_same_with_exact_scores(exported, approximate, channel):
-    exact, near = (open_retriever(one.snapshot, channel, cosine=False) if channel == "splade" else
-                   open_retriever(one.snapshot, channel) for one in (exported, approximate))  # fmt: skip
+    exact, near = both(exported, approximate, channel, {"cosine": False} if channel == "splade" else {})
     assert exact.exact
     assert not near.exact
     expected, found = exact.retrieve(QUESTIONS, 10), near.retrieve(QUESTIONS, 10)
