@@ -86,12 +86,17 @@ class TermRetriever(ChannelRetriever):
 
         NaN where a channel does not hold the document yet.
         """
+        encoded = self.read(queries)
+        query, doc = requested_pairs(queries, pairs, self.snapshot.ids)
+        raw = self.numbering.raw[doc]
+        return held_scores(raw, lambda held: self.raw_scores(encoded, query[held], raw[held]))
+
+    def raw_scores(self, encoded: EncodedQueries, query: I32, raw: I32) -> F32:
+        """The exact scores of pairs of a query and a raw number of a document."""
         from lexfuse.kernels.postings import pair_scores
 
-        starts, ends, factors, rows = _ranges(self.postings, self.read(queries))
-        query, doc = requested_pairs(queries, pairs, self.snapshot.ids)
-        raw, lists = self.numbering.raw[doc], (rows, starts, ends, factors, self.postings.docs, self.impacts)
-        return held_scores(raw, lambda held: pair_scores(query[held], raw[held], *lists))
+        starts, ends, factors, rows = _ranges(self.postings, encoded)
+        return pair_scores(query, raw, rows, starts, ends, factors, self.postings.docs, self.impacts)
 
     def work(self, queries: Queries) -> SearchWork:
         """2 for every posting of a term of the query."""

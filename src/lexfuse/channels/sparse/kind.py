@@ -32,6 +32,7 @@ class SparseBuildOptions(EncoderOptions):
     """How learned sparse vectors are made."""
 
     terms: int = 0  # of a vector at most, 0 for all
+    approximate: bool = False  # whether a search looks for candidates among the heaviest postings
 
 
 class SparseKind(EncodedKind[SparseEncoder | QueryTable, SparseBuildOptions]):
@@ -82,6 +83,8 @@ class SparseKind(EncodedKind[SparseEncoder | QueryTable, SparseBuildOptions]):
         self, snapshot: Snapshot, channel: str, options: SparseOptions, *, name: str, threads: int | None = None
     ) -> SparseRetriever:
         """Search over the posting lists of the channel."""
-        encoder = self.encoder(snapshot.channel(channel).named.settings, Side.QUERY, threads=threads)
+        settings = snapshot.channel(channel).named.settings
+        encoder = self.encoder(settings, Side.QUERY, threads=threads)
         cosine = encoder.cosine if options.cosine is None else options.cosine
-        return SparseRetriever(snapshot, encoder=encoder, channel=channel, cosine=cosine, name=name)
+        approximate = self.options(settings).approximate and not options.exact
+        return SparseRetriever(snapshot, encoder=encoder, channel=channel, cosine=cosine, name=name, approximate=approximate)

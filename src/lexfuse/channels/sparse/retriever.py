@@ -1,27 +1,36 @@
 """Learned sparse retrieval: a model weighs the terms of its vocabulary for a text, also terms that the text does not hold.
 
 The score is the dot product of the two vectors (FUSE eq. 3), or their cosine. Vectors of documents lie in an inverted file
-like words do, and so are searched exactly and at the same speed.
+like words do, and so are searched exactly and at the same speed. A channel that was made for approximate search finds candidates
+among the heaviest postings (`heavy_postings`); the scores of what it finds are exact.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from lexfuse.channels.channel_retriever import SearchWork
 from lexfuse.channels.query_terms import EncodedQueries
+from lexfuse.channels.retriever import Mask, checked_k
+from lexfuse.channels.sparse.heavy_postings import CANDIDATES, HEAVIEST, HeavyPostings
 from lexfuse.channels.sparse.learned_weights import LearnedWeights
 from lexfuse.channels.term_retriever import TermRetriever
 from lexfuse.data.arrays import F32, F64, I32, offsets_of
 from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
 from lexfuse.encode.flops import query_flops
 from lexfuse.encode.query_table import QueryTable
 from lexfuse.encode.shared_encoders import unshared
+from lexfuse.kernels.postings import best
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.segments.channel_postings import Postings
+
+FILTERED = 0.25  # of the documents: a filter that allows fewer leaves too few candidates
+WORTH = 2  # times the postings of an approximate search: with fewer, an exact one is as fast
 
 
 @dataclass(frozen=True)
@@ -36,9 +45,50 @@ class SparseRetriever(LearnedWeights, TermRetriever):
     'préavis'
     """
 
+    approximate: bool = field(default=False, kw_only=True)
+
     def is_quick(self, queries: Queries) -> bool:
         """As words are, if a table gives the weights; a model is slower."""
         return isinstance(unshared(self.encoder), QueryTable) and super().is_quick(queries)
+
+    @property
+    def exhaustive(self) -> Self:
+        """The same retriever, which adds every posting."""
+        return replace(self, approximate=False)
+
+    def rank(self, queries: Queries, encoded: EncodedQueries, k: int, *, within: Mask | None = None) -> Run:
+        """`retrieve` for queries that `read` has read before; approximate where that was asked for and is faster."""
+        if not self.approximate or not self._is_worthwhile(encoded, k, within):
+            return super().rank(queries, encoded, k, within=within)
+        numbering = self.numbering
+        mask, wanted = numbering.mask(within), CANDIDATES * k
+        rows = encoded.starts * len(self.heavy.starts.T)
+        starts, ends = (edges.ravel() for edges in self.heavy.ranges(encoded.terms))
+        factors = np.repeat(encoded.weights, len(self.heavy.starts.T))
+        offsets, docs, _ = best(rows, starts, ends, factors, self.heavy.docs, self.heavy.impacts, numbering.order, mask, wanted)
+        if np.diff(offsets).min(initial=wanted) < wanted:  # whole lists may hold more
+            return super().rank(queries, encoded, k, within=within)
+        query = np.repeat(np.arange(len(queries), dtype=np.int32), np.diff(offsets))
+        scores = self.raw_scores(encoded, query, docs)
+        by_score = np.lexsort((numbering.order[docs], -scores, query)).reshape(len(queries), wanted)[:, :k].ravel()
+        places = numbering.places[docs[by_score]]
+        ends_at = np.arange(len(queries) + 1, dtype=np.int64) * k
+        return Run(self.name, queries.ids, self.snapshot.ids, ends_at, places, scores[by_score], low=self.bounds.lows(queries))
+
+    def _is_worthwhile(self, encoded: EncodedQueries, k: int, within: Mask | None) -> bool:
+        """Whether candidates are many enough and found sooner than all documents are scored."""
+        few = within is not None and within.sum() < FILTERED * len(within)
+        if few or not len(encoded.terms) or CANDIDATES * checked_k(k) > HEAVIEST:
+            return False
+        whole, heavy = (
+            (ends - starts).sum() for starts, ends in map(lambda some: some.ranges(encoded.terms), (self.postings, self.heavy))
+        )
+        return bool(whole > WORTH * heavy)
+
+    @cached_property
+    def heavy(self) -> HeavyPostings:
+        """The heaviest postings of every term."""
+        return HeavyPostings.of(self.postings, self.impacts, HEAVIEST)
 
     @property
     def postings(self) -> Postings:
@@ -77,6 +127,11 @@ class SparseRetriever(LearnedWeights, TermRetriever):
         """The forward pass, and 2 for every posting of an activated term."""
         found = super().work(queries)
         return found._replace(flops=found.flops + query_flops(self.encoder, queries.text))
+
+    def prepare(self) -> None:
+        """Cut the lists for approximate search."""
+        if self.approximate:
+            _ = self.heavy
 
     @cached_property
     def term_numbers(self) -> I32:
