@@ -11,7 +11,7 @@ All engines have the same vectors. Times are processor times of the process, the
 run on the machine. LexFuse, Seismic and PISA get all queries in one call and search on one thread; the others have a call for
 each query. Recall is the share of the exact best documents (those of LexFuse, whose scores are exact) that an engine finds. Of
 several settings of an approximate search the fastest with a recall of .99 counts, and if none has it, the one with the highest
-recall. BMP, PISA and Lucene round weights to hundredths, so that their exact rankings differ slightly; their recall is printed
+recall. BMP, PISA and Lucene round weights to whole numbers, so that their exact rankings differ slightly; their recall is printed
 too. A peer that is not installed is named, and nothing is measured for it. Queries by words are in `bench/lexical.py`, with bm25s
 and tantivy.
 """

@@ -1,7 +1,7 @@
 """Engines for learned sparse vectors behind the same few calls: LexFuse, BMP, Seismic, PISA and Lucene.
 
 Every engine gets the same rows of terms and weights, and answers queries of the same kind on one thread. BMP, PISA and Lucene
-take whole numbers: weights times 100, as their own tools do.
+take whole numbers: the highest weight is 255.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +28,13 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.index_folder import IndexFolder
 
-SCALE = 100.0  # of weights in engines that take whole numbers
+MOST = 255  # the highest weight in engines that take whole numbers: BMP has bytes
 BLOCK = 100_000  # documents that are added at once
 Found = list[list[Any]]  # ids, or their numbers
 
 
-class Rows(NamedTuple):
+@dataclass(frozen=True)
+class Rows:
     """Sparse vectors, one after the other."""
 
     starts: I64
@@ -39,7 +42,13 @@ class Rows(NamedTuple):
     weights: F32
 
     def __len__(self) -> int:
+        """The number of vectors."""
         return len(self.starts) - 1
+
+    @cached_property
+    def scale(self) -> float:
+        """By which weights become whole numbers up to `MOST`."""
+        return MOST / float(self.weights.max())
 
     def row(self, at: int) -> tuple[I32, F32]:
         """One vector."""
@@ -53,7 +62,7 @@ class Rows(NamedTuple):
 
     def whole(self, at: int) -> dict[str, int]:
         """One vector in whole numbers."""
-        return {term: max(1, round(SCALE * weight)) for term, weight in self.named(at).items()}
+        return {term: max(1, round(self.scale * weight)) for term, weight in self.named(at).items()}
 
     @classmethod
     def of(cls, rows: Sequence[tuple[I32, F32]]) -> Rows:
@@ -160,7 +169,9 @@ class Pisa:
         from pyterrier_pisa import PisaIndex
 
         self._index = PisaIndex(str(folder / "pisa"), stemmer="none")
-        self._index.toks_indexer(scale=SCALE).index({"docno": name_of(at), "toks": rows.named(at)} for at in range(len(rows)))
+        self._index.toks_indexer(scale=rows.scale).index(
+            {"docno": name_of(at), "toks": rows.named(at)} for at in range(len(rows))
+        )
 
     def search(self, asked: Rows, k: int, setting: str = "") -> Found:
         """The ids of the best k."""

@@ -35,6 +35,7 @@ class FewTerms:
 def channel(tmp_path, monkeypatch):
     """Makes a channel of random weights in several parts, with a deleted document."""
     monkeypatch.setattr(retriever, "HEAVIEST", 40)
+    monkeypatch.setattr(retriever, "LOOK_UP", 0)
 
     def made(cosine=False, documents=600):
         chance = np.random.default_rng(4)
@@ -97,7 +98,7 @@ def test_an_exact_search_where_an_approximate_one_gains_nothing(channel, case, m
     if case == "many results":
         k = 100
     if case == "few postings":
-        monkeypatch.setattr(retriever, "WORTH", 1000)
+        monkeypatch.setattr(retriever, "LOOK_UP", 80)
     found, exact = (one.retrieve(QUERIES, k, within=within) for one in (splade, splade.exhaustive))
     assert found.as_dict() == exact.as_dict()
 

@@ -30,7 +30,7 @@ from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.segments.channel_postings import Postings
 
 FILTERED = 0.25  # of the documents: a filter that allows fewer leaves too few candidates
-WORTH = 2  # times the postings of an approximate search: with fewer, an exact one is as fast
+LOOK_UP = 80  # postings are added while one is looked up in a long list
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,13 @@ class SparseRetriever(LearnedWeights, TermRetriever):
         return Run(self.name, queries.ids, self.snapshot.ids, ends_at, places, scores[by_score], low=self.bounds.lows(queries))
 
     def _is_worthwhile(self, encoded: EncodedQueries, k: int, within: Mask | None) -> bool:
-        """Whether candidates are many enough and found sooner than all documents are scored."""
+        """Whether there are candidates enough, found and scored sooner than all postings are added."""
         few = within is not None and within.sum() < FILTERED * len(within)
-        if few or not len(encoded.terms) or CANDIDATES * checked_k(k) > HEAVIEST:
+        candidates = CANDIDATES * checked_k(k)
+        if few or not len(encoded.terms) or candidates > HEAVIEST:
             return False
-        whole, heavy = (
-            (ends - starts).sum() for starts, ends in map(lambda some: some.ranges(encoded.terms), (self.postings, self.heavy))
-        )
-        return bool(whole > WORTH * heavy)
+        whole, heavy = (int(np.subtract(*some.ranges(encoded.terms)[::-1]).sum()) for some in (self.postings, self.heavy))
+        return whole > heavy + LOOK_UP * candidates * len(encoded.terms)
 
     @cached_property
     def heavy(self) -> HeavyPostings:
