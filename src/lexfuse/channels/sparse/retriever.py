@@ -15,13 +15,12 @@ import numpy as np
 
 from lexfuse.channels.channel_retriever import SearchWork
 from lexfuse.channels.query_terms import EncodedQueries
-from lexfuse.channels.retriever import Mask, checked_k
+from lexfuse.channels.retriever import Mask
 from lexfuse.channels.sparse.heavy_postings import CANDIDATES, HEAVIEST, HeavyPostings
 from lexfuse.channels.sparse.learned_weights import LearnedWeights
-from lexfuse.channels.term_retriever import TermRetriever
-from lexfuse.data.arrays import F32, F64, I32, offsets_of
+from lexfuse.channels.term_retriever import TermRetriever, ranges_of
+from lexfuse.data.arrays import F32, F64, I32, I64, Bools, offsets_of
 from lexfuse.data.queries import Queries
-from lexfuse.data.run import Run
 from lexfuse.encode.flops import query_flops
 from lexfuse.encode.query_table import QueryTable
 from lexfuse.encode.shared_encoders import unshared
@@ -56,33 +55,38 @@ class SparseRetriever(LearnedWeights, TermRetriever):
         """The same retriever, which adds every posting."""
         return replace(self, approximate=False)
 
-    def rank(self, queries: Queries, encoded: EncodedQueries, k: int, *, within: Mask | None = None) -> Run:
-        """`retrieve` for queries that `read` has read before; approximate where that was asked for and is faster."""
-        if not self.approximate or not self._is_worthwhile(encoded, k, within):
-            return super().rank(queries, encoded, k, within=within)
-        numbering = self.numbering
-        mask, wanted = numbering.mask(within), CANDIDATES * k
-        rows = encoded.starts * len(self.heavy.starts.T)
-        starts, ends = (edges.ravel() for edges in self.heavy.ranges(encoded.terms))
-        factors = np.repeat(encoded.weights, len(self.heavy.starts.T))
-        offsets, docs, _ = best(rows, starts, ends, factors, self.heavy.docs, self.heavy.impacts, numbering.order, mask, wanted)
-        if np.diff(offsets).min(initial=wanted) < wanted:  # whole lists may hold more
-            return super().rank(queries, encoded, k, within=within)
-        query = np.repeat(np.arange(len(queries), dtype=np.int32), np.diff(offsets))
-        scores = self.raw_scores(encoded, query, docs)
-        by_score = np.lexsort((numbering.order[docs], -scores, query)).reshape(len(queries), wanted)[:, :k].ravel()
-        places = numbering.places[docs[by_score]]
-        ends_at = np.arange(len(queries) + 1, dtype=np.int64) * k
-        return Run(self.name, queries.ids, self.snapshot.ids, ends_at, places, scores[by_score], low=self.bounds.lows(queries))
+    def best_raw(self, encoded: EncodedQueries, k: int, mask: Mask) -> tuple[I64, I32, F32]:
+        """The best k of every query; each query is searched approximately if that was asked for and is faster."""
+        quicker = self._quicker(encoded, k, mask)
+        if not quicker.any():
+            return super().best_raw(encoded, k, mask)
+        found = []
+        for start, end, quick in zip(encoded.starts[:-1].tolist(), encoded.starts[1:].tolist(), quicker.tolist(), strict=True):
+            one = EncodedQueries(np.array([0, end - start]), encoded.terms[start:end], encoded.weights[start:end])
+            docs, scores = self._near(one, k, mask) if quick else super().best_raw(one, k, mask)[1:]
+            found.append((docs, scores))
+        offsets = offsets_of(np.array([len(docs) for docs, _ in found], dtype=np.int64))
+        return offsets, np.concatenate([docs for docs, _ in found]), np.concatenate([scores for _, scores in found])
 
-    def _is_worthwhile(self, encoded: EncodedQueries, k: int, within: Mask | None) -> bool:
-        """Whether there are candidates enough, found and scored sooner than all postings are added."""
-        few = within is not None and within.sum() < FILTERED * len(within)
-        candidates = CANDIDATES * checked_k(k)
-        if few or not len(encoded.terms) or candidates > HEAVIEST:
-            return False
-        whole, heavy = (int(np.subtract(*some.ranges(encoded.terms)[::-1]).sum()) for some in (self.postings, self.heavy))
-        return whole > heavy + LOOK_UP * candidates * len(encoded.terms)
+    def _quicker(self, encoded: EncodedQueries, k: int, mask: Mask) -> Bools:
+        """Which queries have candidates enough that are found and scored sooner than all postings are added."""
+        candidates = CANDIDATES * k
+        if not self.approximate or candidates > HEAVIEST or (len(mask) and mask.sum() < FILTERED * len(mask)):
+            return np.zeros(len(encoded.starts) - 1, dtype=np.bool_)
+        (starts, ends), (first, last) = (some.ranges(encoded.terms) for some in (self.postings, self.heavy))
+        gains = (ends - starts).sum(axis=1) - (last - first).sum(axis=1) - LOOK_UP * candidates
+        return np.diff(np.concatenate([[0], np.cumsum(gains)])[encoded.starts]) > 0
+
+    def _near(self, one: EncodedQueries, k: int, mask: Mask) -> tuple[I32, F32]:
+        """The best k of a query among the best candidates; all documents where candidates are too few."""
+        starts, ends, factors, rows = ranges_of(self.heavy, one)
+        order, wanted = self.numbering.order, CANDIDATES * k
+        docs = best(rows, starts, ends, factors, self.heavy.docs, self.heavy.impacts, order, mask, wanted)[1]
+        if len(docs) < wanted:
+            return super().best_raw(one, k, mask)[1:]
+        scores = self.raw_scores(one, np.zeros(len(docs), dtype=np.int32), docs)
+        by_score = np.lexsort((order[docs], -scores))[:k]
+        return docs[by_score], scores[by_score]
 
     @cached_property
     def heavy(self) -> HeavyPostings:

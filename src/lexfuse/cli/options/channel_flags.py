@@ -54,7 +54,7 @@ class ChannelFlags(FlagGroup):
         typer.Option(
             "--passages",
             help="The unit of a vector: whole, windows, paragraphs, sentences, words or beginning [default: whole; "
-            "sentences for a channel of that name].",
+            "sentences for a channel of that name; one vector per document for splade].",
         ),
     ] = None
     size: Annotated[
