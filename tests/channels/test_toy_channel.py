@@ -50,7 +50,7 @@ class TrigramPart:
     """One row for each document of a block."""
 
     rows: np.ndarray
-    inverted = None
+    inverted = posting_rows = None
 
     def __len__(self):
         return len(self.rows)

@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -70,28 +71,34 @@ class TermRetriever(ChannelRetriever):
 
     def rank(self, queries: Queries, encoded: EncodedQueries, k: int, *, within: Mask | None = None) -> Run:
         """`retrieve` for queries that `read` has read before; documents with a score above zero are ranked."""
-        from lexfuse.kernels.postings import best
-
-        numbering, postings = self.numbering, self.postings
-        starts, ends, factors, rows = _ranges(postings, encoded)
-        mask, depth = numbering.mask(within), min(checked_k(k), len(numbering))
-        offsets, docs, scores = best(
-            rows, starts, ends, factors, postings.docs, self.impacts, numbering.order, mask, depth
-        )  # fmt: skip
+        numbering = self.numbering
+        offsets, docs, scores = self.best_raw(encoded, min(checked_k(k), len(numbering)), numbering.mask(within))
         places = numbering.places[docs]
         return Run(self.name, queries.ids, self.snapshot.ids, offsets, places, scores, low=self.bounds.lows(queries))
+
+    def best_raw(self, encoded: EncodedQueries, k: int, mask: Mask) -> tuple[I64, I32, F32]:
+        """The best k of every query by raw number, as offsets, documents and scores; an empty mask allows all."""
+        from lexfuse.kernels.postings import best
+
+        starts, ends, factors, rows = ranges_of(self.postings, encoded)
+        return best(rows, starts, ends, factors, self.postings.docs, self.impacts, self.numbering.order, mask, k)
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair of query and document in a run, in its order; 0 where they share no term.
 
         NaN where a channel does not hold the document yet.
         """
+        encoded = self.read(queries)
+        query, doc = requested_pairs(queries, pairs, self.snapshot.ids)
+        raw = self.numbering.raw[doc]
+        return held_scores(raw, lambda held: self.raw_scores(encoded, query[held], raw[held]))
+
+    def raw_scores(self, encoded: EncodedQueries, query: I32, raw: I32) -> F32:
+        """The exact scores of pairs of a query and a raw number of a document."""
         from lexfuse.kernels.postings import pair_scores
 
-        starts, ends, factors, rows = _ranges(self.postings, self.read(queries))
-        query, doc = requested_pairs(queries, pairs, self.snapshot.ids)
-        raw, lists = self.numbering.raw[doc], (rows, starts, ends, factors, self.postings.docs, self.impacts)
-        return held_scores(raw, lambda held: pair_scores(query[held], raw[held], *lists))
+        starts, ends, factors, rows = ranges_of(self.postings, encoded)
+        return pair_scores(query, raw, rows, starts, ends, factors, self.postings.docs, self.impacts)
 
     def work(self, queries: Queries) -> SearchWork:
         """2 for every posting of a term of the query."""
@@ -108,8 +115,11 @@ class TermRetriever(ChannelRetriever):
         return [Evidence(terms=tuple(parts)) for parts in self._parts(self.read(Queries.of([query])), docs)]
 
     def _parts(self, encoded: EncodedQueries, docs: Sequence[str]) -> list[list[TermPart]]:
+        return self._term_parts(encoded, self.numbering.raw[[self.snapshot.ids.ordinal(doc) for doc in docs]])
+
+    def _term_parts(self, encoded: EncodedQueries, raw: I32) -> list[list[TermPart]]:
         postings, idf = self.postings, self.term_idf[encoded.terms].tolist()
-        held, added = self._term_weights(encoded, self.numbering.raw[[self.snapshot.ids.ordinal(doc) for doc in docs]])
+        held, added = self._term_weights(encoded, raw)
         terms = [postings.vocabulary[term] for term in encoded.terms.tolist()]
         found = [
             [TermPart(*part) for part in zip(terms, encoded.weights.tolist(), own, idf, gains, strict=True)]
@@ -149,8 +159,21 @@ def kept(postings: Postings, kind: str, parameters: tuple[Hashable, ...], make: 
     return impacts
 
 
-def _ranges(postings: Postings, encoded: EncodedQueries) -> tuple[I64, I64, F32, I64]:
-    """Posting ranges of every query term in every segment, with the term's weight in the query."""
+class PostingRanges(Protocol):
+    """Posting lists by term and segment."""
+
+    def ranges(self, terms: I32) -> tuple[I64, I64]:
+        """Start and end of each term's list in each segment, at [term, segment]."""
+
+
+def ranges_of(postings: PostingRanges, encoded: EncodedQueries) -> tuple[I64, I64, F32, I64]:
+    """Posting ranges of every query term in every segment, with the term's weight in the query.
+
+    >>> encoded = EncodedQueries(np.array([0, 1]), np.array([3], np.int32), np.array([2.0], np.float32))
+    >>> starts, ends, factors, rows = ranges_of(snapshot.postings("bm25"), encoded)
+    >>> len(starts), factors.tolist(), rows.tolist()
+    (1, [2.0], [0, 1])
+    """
     starts, ends = postings.ranges(encoded.terms)
     segments = starts.shape[1]
     return starts.ravel(), ends.ravel(), np.repeat(encoded.weights, segments), encoded.starts * segments

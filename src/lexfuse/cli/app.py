@@ -123,6 +123,11 @@ COMMANDS = [
         LazyCommand(
             "splade", "train.models:splade", "Train a learned sparse encoder (SPLADE); BASE needs its masked-language head."
         ),
+        LazyCommand(
+            "query-table",
+            "train.query_table:query_table",
+            "Make a table of query weights from a SPLADE model, so that no model is needed for queries.",
+        ),
         LazyCommand("colbert", "train.models:colbert", "Train a late-interaction encoder (ColBERT): one vector per token."),
         LazyCommand(
             "cross", "train.models:cross", "Train a cross-encoder (monoBERT) that reranks; needs --index or --negatives."

@@ -94,7 +94,7 @@ class SparseEncoder:
             self.tokens, windows, lambda done: progress(len(texts) * done // len(windows)), most_tokens=most_tokens
         ):
             if len(windows[at]):  # without special tokens an empty text has no tokens
-                pieces[owners[at]].append(_activated(logits, self.logarithms))
+                pieces[owners[at]].append(activated(logits, self.logarithms))
         return [heaviest(_largest(some), self.most_terms) for some in pieces]
 
 
@@ -111,7 +111,7 @@ def heaviest(vector: SparseVector, most: int | None) -> SparseVector:
     return terms[chosen], weights[chosen]
 
 
-def _activated(logits: F32, logarithms: int) -> SparseVector:
+def activated(logits: F32, logarithms: int) -> SparseVector:
     """Eq. 8 for the largest logit of every term; terms of weight 0 are omitted."""
     weights = np.maximum(logits, np.float32(0.0))
     for _ in range(logarithms):

@@ -242,11 +242,14 @@ class FolderSnapshot(Snapshot):
         return self._catalog.distributions()
 
     def channel_numbering(self, name: str) -> Numbering:
-        """The raw numbers of the documents in the parts of a channel."""
+        """The raw numbers of the documents in the parts of a channel; of passages, if its posting lists have rows of these."""
         if name not in self._numberings:
-            parts = self.channel(name).parts
-            serials = np.concatenate([part.serials for part in parts]) if parts else np.empty(0, dtype=np.int64)
-            bases = offsets_of(np.array([len(part.serials) for part in parts], dtype=np.int64))
+            parts = [
+                part.serials if (rows := part.content.posting_rows) is None else np.repeat(part.serials, rows)
+                for part in self.channel(name).parts
+            ]
+            serials = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+            bases = offsets_of(np.array([len(part) for part in parts], dtype=np.int64))
             self._numberings[name] = Numbering(self.ids, bases, self._live_of(serials))
         return self._numberings[name]
 

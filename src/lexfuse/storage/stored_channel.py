@@ -50,6 +50,10 @@ class StoredPart(Protocol):
     def inverted(self) -> InvertedFile | None:
         """The posting lists, where the part has some."""
 
+    @property
+    def posting_rows(self) -> I64 | None:
+        """How many rows of the posting lists each document has, if these are of passages; else None."""
+
     @classmethod
     def merged(cls, parts: Sequence[Any], kept: Sequence[Bools]) -> Self:
         """The documents that are kept of several, one after the other."""

@@ -130,6 +130,11 @@ class VectorPart:
         """None: vectors have no posting lists."""
         return None
 
+    @property
+    def posting_rows(self) -> None:
+        """None: vectors have no posting lists."""
+        return None
+
     def save(self, folder: Path, options: Mapping[str, Option] = NO_OPTIONS) -> Iterator[Path]:
         """Write the arrays into a folder and yield each file; ``approximate`` clusters the rows of a large part."""
         yield save_array(folder / "shape.npy", np.array([len(self), self.rows, self.dimension], dtype=np.int64))

@@ -99,6 +99,11 @@ class TokenPart:
         """None: token vectors have no posting lists."""
         return None
 
+    @property
+    def posting_rows(self) -> None:
+        """None: token vectors have no posting lists."""
+        return None
+
     def save(self, folder: Path, options: Mapping[str, Option] = NO_OPTIONS) -> Iterator[Path]:
         """Write the arrays into a folder and yield each file."""
         yield from self.codec.save(folder)

@@ -11,7 +11,7 @@ import numpy as np
 from lexfuse.channels.dense.stored_part import VectorPart
 from lexfuse.channels.sparse.stored_part import SparsePart
 from lexfuse.data.arrays import F32, I32
-from lexfuse.errors import DataError
+from lexfuse.errors import ConfigError, DataError
 from lexfuse.storage.folder_snapshot import FolderSnapshot
 
 _LONGEST, _MOST_TERMS = 16_000, 16_000  # numbers of a dense vector, terms of a sparse one: limits of pgvector
@@ -64,6 +64,10 @@ def sparse_rows(snapshot: FolderSnapshot, channel: str, ordinals: I32) -> Sparse
     """The vectors of the live documents, over the terms that some document has."""
     numbering = snapshot.channel_numbering(channel)
     parts = [content for part in snapshot.channel(channel).parts if isinstance(content := part.content, SparsePart)]
+    if any(part.starts is not None for part in parts):
+        raise ConfigError(
+            f"{channel!r} has a vector for each passage, PostgreSQL takes one for each document; make it without --passages"
+        )
     terms: dict[str, int] = {}
     for part in parts:
         for term in part.inverted.terms:

@@ -54,7 +54,7 @@ class ChannelFlags(FlagGroup):
         typer.Option(
             "--passages",
             help="The unit of a vector: whole, windows, paragraphs, sentences, words or beginning [default: whole; "
-            "sentences for a channel of that name].",
+            "sentences for a channel of that name; one vector per document for splade].",
         ),
     ] = None
     size: Annotated[
@@ -65,7 +65,11 @@ class ChannelFlags(FlagGroup):
     storage: Annotated[str, typer.Option("--storage", help="Numbers of dense vectors: fp32, fp16 or int8.")] = "fp16"
     int8: Annotated[bool, typer.Option("--int8", help="Run the model in int8: faster, slightly less exact.")] = False
     approximate: Annotated[
-        bool, typer.Option("--approximate", help="Search only the nearest clusters of dense vectors: for millions of passages.")
+        bool,
+        typer.Option(
+            "--approximate",
+            help="Search only the nearest clusters of dense vectors, or the heaviest terms of splade: for millions of passages.",
+        ),
     ] = False
     terms: Annotated[int, typer.Option("--terms", help="Keep the N highest-weighted terms of a sparse vector; 0 keeps all.")] = 0
     bits: Annotated[int, typer.Option("--bits", help="Bits per number in the token vectors of colbert, 1 to 8.")] = 3
