@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
+import lexfuse
 from lexfuse import Queries, Query
+from lexfuse.channels.postgres.export import ExportOptions, export_index
 from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever import pairs_of
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.storage.filters import Condition, within
+from lexfuse.storage.folder_snapshot import open_snapshot
+from lexfuse.storage.postgres.address import PostgresAddress
 
 QUESTIONS = Queries.of(
     [
@@ -112,3 +116,16 @@ def test_a_filter_loses_nothing_with_hnsw(exported, approximate, channel, filter
 def test_hnsw_finds_as_many_documents_as_are_asked_for(exported, approximate):
     exact, near = both(exported, approximate, "sentences", {})
     same(exact.retrieve(QUESTIONS, 59), near.retrieve(QUESTIONS, 59))
+
+
+def test_a_vector_that_is_too_large_for_hnsw_is_searched_exactly(postgres_server, law_folder, exported, monkeypatch):
+    monkeypatch.setattr("lexfuse.channels.postgres.vector_tables.INDEXED_TERMS", 1)
+    address = PostgresAddress.parse(f"{postgres_server}&schema=large")
+    with open_snapshot(law_folder) as snapshot:
+        made = export_index(snapshot, law_folder.name, address, ExportOptions(hnsw=True))
+        assert made.without_hnsw == ("splade",)
+        assert export_index(snapshot, law_folder.name, address, ExportOptions(hnsw=True)).without_hnsw == ("splade",)  # as it is
+    with lexfuse.Index.open(f"{postgres_server}&schema=large") as index:
+        expected, found = both(exported, index, "splade", {"cosine": False})
+        assert found.exact
+        same(expected.retrieve(QUESTIONS, 10), found.retrieve(QUESTIONS, 10))

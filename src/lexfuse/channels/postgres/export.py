@@ -55,7 +55,7 @@ class ExportOptions:
     text_config: str = ""  # of PostgreSQL's text search; by default that of the language of most documents
     k1: float = K1  # of the BM25 index
     b: float = B
-    hnsw: bool = False  # whether vectors get an HNSW index, for approximate search
+    hnsw: bool = False  # whether vectors get an HNSW index, for approximate search, if they are not too large for it
     replace: bool = False  # whether an index that is in the schema may be replaced by another one
     as_of: datetime.date | None = None  # the day whose versions are exported, of an index with history
 
@@ -72,6 +72,7 @@ class ExportResult:
     documents: int
     channels: tuple[str, ...]
     left_out: tuple[str, ...]  # channels of the index that PostgreSQL cannot have
+    without_hnsw: tuple[str, ...]  # channels with a vector that is too large for the HNSW index that was asked for
     text_config: str
     bm25_index: bool  # whether pg_textsearch ranks words; else they are ranked from the table of lexemes
     written: bool  # False if the same index was there
@@ -154,10 +155,11 @@ class _Exporter:
                         "another schema with ?schema="
                     )
                 exported, written = self._write(source, config, channels, before), True
-        index = bool(exported.words.bm25_index)
+        without = tuple(name for name, one in exported.channels.items() if self.options.hnsw and not one.approximate)
         return ExportResult(
-            str(self.database.address), len(snapshot), tuple(exported.channels), left_out, exported.words.config, index, written
-        )
+            str(self.database.address), len(snapshot), tuple(exported.channels), left_out, without, exported.words.config,
+            bool(exported.words.bm25_index), written,
+        )  # fmt: skip
 
     def _write(self, source: str, config: str, channels: Sequence[str], before: FormerExport | None) -> ExportedIndex:
         snapshot, options = self.snapshot, self.options

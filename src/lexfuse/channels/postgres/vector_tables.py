@@ -1,15 +1,17 @@
-"""The tables of dense and learned sparse channels, and their HNSW indexes."""
+"""The tables of dense and learned sparse channels, and their HNSW indexes.
+
+A channel with a vector above the limits of HNSW gets no such index and is searched exactly.
+"""
 
 from __future__ import annotations
 
 from lexfuse.channels.postgres.hnsw import BUILD
 from lexfuse.channels.postgres.table_writer import TableWriter
 from lexfuse.channels.postgres.vector_rows import dense_rows, sparse_rows
-from lexfuse.errors import ConfigError
 from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.postgres.tables import DENSE, ChannelExport, terms_table, vectors_table, weights_table
 
-_INDEXED_NUMBERS, _INDEXED_TERMS = 2000, 1000  # of a dense and of a sparse vector in an HNSW index: limits of pgvector
+INDEXED_NUMBERS, INDEXED_TERMS = 2000, 1000  # of a dense and of a sparse vector in an HNSW index: limits of pgvector
 _PLAIN_NUMBERS = 1900  # of a vector that fits a page of 8 KiB: kept in the row, which is faster to scan
 
 
@@ -22,8 +24,7 @@ def write_channel(writer: TableWriter, snapshot: FolderSnapshot, channel: str, *
 def _write_dense(writer: TableWriter, snapshot: FolderSnapshot, channel: str, hnsw: bool) -> ChannelExport:
     # The order of the ids has the number in PostgreSQL of every document of the snapshot.
     found, table = dense_rows(snapshot, channel, snapshot.ids.order), writer.new(vectors_table(channel))
-    if hnsw and found.size > _INDEXED_NUMBERS:
-        raise ConfigError(f"{channel!r} has vectors of {found.size} numbers, HNSW takes {_INDEXED_NUMBERS}; leave out --hnsw")
+    hnsw = hnsw and found.size <= INDEXED_NUMBERS
     columns = "ordinal integer, passage integer, starts integer, ends integer, embedding"
     writer.execute(f"CREATE TABLE {{table}} ({columns} vector({found.size:d}))", table=table)
     if found.size <= _PLAIN_NUMBERS:
@@ -37,9 +38,7 @@ def _write_dense(writer: TableWriter, snapshot: FolderSnapshot, channel: str, hn
 
 def _write_sparse(writer: TableWriter, snapshot: FolderSnapshot, channel: str, hnsw: bool) -> ChannelExport:
     found, table, terms = sparse_rows(snapshot, channel, snapshot.ids.order), weights_table(channel), terms_table(channel)
-    if hnsw and found.largest > _INDEXED_TERMS:
-        most = f"{channel!r} has a vector of {found.largest:,} terms, HNSW takes {_INDEXED_TERMS:,}"
-        raise ConfigError(f"{most}; leave out --hnsw, or make the channel with fewer terms")
+    hnsw = hnsw and found.largest <= INDEXED_TERMS
     size, weights = max(len(found.terms), 1), writer.new(table)
     writer.execute(f"CREATE TABLE {{table}} (ordinal integer, weights sparsevec({size:d}), length real)", table=weights)
     writer.copy(weights, found.rows, ("int4", "bytea", "float4"))

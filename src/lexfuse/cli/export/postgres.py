@@ -10,6 +10,7 @@ import typer
 
 from lexfuse.channels.lexical import bm25
 from lexfuse.channels.postgres.export import ExportOptions, export_index
+from lexfuse.channels.postgres.vector_tables import INDEXED_NUMBERS, INDEXED_TERMS
 from lexfuse.cli.options.flag_group import names_in
 from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar
 from lexfuse.errors import ConfigError
@@ -67,6 +68,9 @@ def postgres(
         return
     for channel in result.left_out:
         note(f"{channel} is left out: only dense and learned sparse channels have tables")
+    for channel in result.without_hnsw:
+        most = f"{INDEXED_NUMBERS:,} numbers or {INDEXED_TERMS:,} terms"
+        note(f"{channel} has no HNSW index and is searched exactly: HNSW takes vectors of at most {most}")
     if not result.bm25_index:
         note("the server has no pg_textsearch; words are ranked from the table of lexemes")
     done = f"{result.documents:,} documents and {', '.join(('bm25', *result.channels))} in {result.place}"
