@@ -1,10 +1,10 @@
 """One example of every command that there is, on a small library: what tests of all commands run."""
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
+from launcher import lexfuse
 from typer.main import get_command
 
 from lexfuse.cli.app import app
@@ -90,7 +90,8 @@ def write_library(folder):
     shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
     (folder / "judgment.txt").write_text("1. Le lecteur a rendu le livre en retard.\n\n2. L'amende est due.\n", encoding="utf-8")
     for arguments in (["index", "articles.csv", "library.index"], ["keys", "add", "readers", "--scope", "read"]):
-        subprocess.run([str(COMMAND), *arguments], cwd=folder, check=True, capture_output=True)
+        done = lexfuse(*arguments, cwd=folder)
+        assert done.returncode == 0, done.stderr
 
 
 def filled_in(name, folder, new):
