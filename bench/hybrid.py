@@ -7,9 +7,9 @@ are repeated with noise: a copy lacks a tenth of the words and of the learned te
 its vector is turned by a random direction of a third of its length. Only `--articles` articles are encoded, by the two shipped
 models in int8. With `--folder` the index is kept there and used again.
 
-Questions are those of the dev split, each asked once, after 20 for the warm-up. Every search finds ten documents by the profile
-hybrid; it includes reading and encoding the question, in one thread of this process, titles and snippets not. Each channel alone
-gets the same questions in turn; the peer of the hybrid search is the sum of the three. `--http` then serves the index and asks
+Questions are those of the dev split, each asked once, after 20 for the warm-up. Every search finds ten documents by the default
+fusion and depth of a search; it includes reading and encoding the question, titles and snippets not. Each channel alone gets the
+same questions in turn; the peer of the hybrid search is the sum of the three. `--http` then serves the index and asks
 through HTTP, by 1, 8 and 32 clients, as `bench/serve.py --latency` does.
 """
 
@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from serve import IndexPlace, IndexRegistry, Questions, latency, served
 
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
@@ -43,9 +42,11 @@ from lexfuse.encode.passage_plan import whole_text
 from lexfuse.encode.sparse_encoder import SparseEncoder, SparseVector
 from lexfuse.index import Index
 from lexfuse.search.results import find_documents
+from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.index_folder import IndexFolder
 from runner.needs import Needs
+from serve import IndexPlace, IndexRegistry, Questions, latency, served
 
 NEEDS = Needs(collections=("fr-labour",))
 
@@ -128,12 +129,13 @@ def latencies(index: Index, questions: Sequence[str]) -> dict[str, list[float]]:
     """Milliseconds of each question by each channel and by all."""
     found: dict[str, list[float]] = {name: [] for name in (*CHANNELS, "hybrid")}
     version = index.version
+    specs = {name: SearchSpec.of([name]) for name in CHANNELS} | {"hybrid": SearchSpec.of(CHANNELS)}
+    searches = {name: spec.open(index.snapshot, name=name) for name, spec in specs.items()}  # no encoder is shared
     for number, text in enumerate(questions):
-        for profile, times in found.items():
-            pipeline = version.pipeline(profile)
+        for name, times in found.items():
             start = time.perf_counter()
             with query_context():
-                find_documents(pipeline, Query("q", text), K, citations=version.citations)
+                find_documents(searches[name], Query("q", text), K, citations=version.citations)
             if number >= WARM_UP:
                 times.append(1000 * (time.perf_counter() - start))
     return found

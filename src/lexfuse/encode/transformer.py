@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -159,10 +159,10 @@ class Transformer:
             yield from (run(*batch) for batch in chain(first, batches))
             return
         with ThreadPoolExecutor(self.workers, thread_name_prefix="encode") as pool:
-            waiting = deque(pool.submit(copy_context().run, run, *batch) for batch in first)
+            waiting = deque(pool.submit(partial(copy_context().run, run, *batch)) for batch in first)
             try:
                 for batch in batches:
-                    waiting.append(pool.submit(copy_context().run, run, *batch))
+                    waiting.append(pool.submit(partial(copy_context().run, run, *batch)))
                     if len(waiting) > 2 * self.workers:
                         yield waiting.popleft().result()
                 while waiting:

@@ -96,7 +96,8 @@ def computed_as_int8(source: Path | bytes, model: Path, *, integers: bool = True
         graph = load_from_string(source) if isinstance(source, bytes) else load(str(source))
     except Exception as error:  # the errors of protocol buffers have no common class
         raise DataError(f"the graph cannot be quantised ({error}); use it without int8", path=model) from None
-    return IntegerProducts(graph, integers=integers).rewritten().SerializeToString(deterministic=True)
+    content: bytes = IntegerProducts(graph, integers=integers).rewritten().SerializeToString(deterministic=True)
+    return content
 
 
 def write_small_model(folder: ModelFolder, head: OutputHead, target: str | Path) -> None:
