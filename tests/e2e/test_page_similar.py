@@ -234,3 +234,8 @@ def test_another_corpus_and_what_it_lacks(visit):
     page.get_by_label("Search in").select_option("lending")
     page.get_by_role("button", name="Find similar documents").click()
     expect(page.locator(".likenesses")).to_contain_text("Paragraphs of this corpus cannot be compared")
+    page.set_viewport_size({"width": 390, "height": 844})  # a phone folds the options, so that results come first
+    expect(page.get_by_label("Search in")).to_be_hidden()
+    expect(page.locator("#found-title")).to_be_in_viewport()
+    page.locator(".refine > summary").click()
+    expect(page.get_by_label("Search in")).to_be_visible()
