@@ -3,8 +3,8 @@
     python bench/encode.py [--quick] [--json] [--threads 2] [--peer-python PYTHON] [--models FOLDER] [--shipped]
 
 First the two shipped models on whole articles of fr-labour, in int8 beside float32: articles a second, processor time, queries
-one by one, and the cosine of both vectors. Calls alternate; the shortest counts, by wall clock and by processor time, which is the
-figure to read on a busy machine. `--shipped` measures nothing else.
+one by one, and the cosine of both vectors. Calls alternate; the shortest counts, by wall clock and by processor time. Read the
+latter on a busy machine. `--shipped` measures nothing else.
 
 Torch lives in another environment: `--peer-python` (or LEXFUSE_PEER_PYTHON) names its Python, with sentence-transformers
 installed; without it only our own figures are printed. MiniLM reads paragraphs of cjeu; fr-legal-dense reads articles of
