@@ -62,7 +62,7 @@ class HeavyPostings:
             least = _least([impacts[piece] for piece in pieces], most)
             for piece in pieces:
                 kept[piece] = impacts[piece] >= least
-        before = np.cumsum(kept) - kept
+        before: I64 = np.cumsum(kept) - kept
         chosen = kept[:-1]
         return cls(postings.docs[chosen], impacts[chosen], before[starts], before[ends], *_rows(postings, impacts))
 
