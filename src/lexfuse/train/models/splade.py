@@ -93,7 +93,7 @@ class SpladeLearner(EncodingLearner):
                     held = held[~known[held]]
                     sums[held] += vector[held]
                     counts[held] += 1
-        return sums / np.maximum(counts, 1)
+        return (sums / np.maximum(counts, 1)).astype(np.float32)
 
     def _lower_bias(self, texts: TokenisedTexts) -> str:
         """Lower the bias until passages start with the wanted number of entries; a sparse head stays unchanged."""
