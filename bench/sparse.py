@@ -148,13 +148,13 @@ def approximate_speed(what: str, ours: Ours, peers: list[Any], asked: Rows, k: i
         yield compared(f"{what} top-{k} approximate (recall {own:.3f})", mine, one, times[best], len(asked), found[best])
 
 
-def measured(own: Rows, asked: Rows, count: int, folder: Path, quick: bool) -> Iterator[Record]:
-    """All engines with one number of passages."""
+def measured(own: Rows, asked: Rows, count: int, folder: Path, quick: bool, names: list[str]) -> Iterator[Record]:
+    """All engines, or those that are named, with one number of passages."""
     rows = passages(own, count)
     made = max(0, count - len(own))
     print(f"{count:,} passages, of which {made:,} are made of two of the {len(own):,} encoded ones", file=sys.stderr)
     ours, peers = Ours(rows, folder), []
-    for peer in PEERS:
+    for peer in [one for one in PEERS if not names or one.name in names]:
         if find_spec(peer.package) is None:
             print(f"{peer.name} is not measured: no package {peer.package}", file=sys.stderr)
             continue
@@ -178,6 +178,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="30,000 passages, 100 questions, fewer repeats")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--passages", type=int, nargs="+", help="numbers of passages [default: 30,000, 300,000 and 1,000,000]")
+    parser.add_argument("--peers", nargs="+", choices=[one.name for one in PEERS], default=[], help="only these [default: all]")
     options = parser.parse_args()
     NEEDS.check()
     compiled_is_due(PATIENCE)
@@ -186,7 +187,7 @@ def main() -> None:
     own = vectors_at_hand(encoder)
     for count in options.passages or (SIZES[:1] if options.quick else SIZES):
         with tempfile.TemporaryDirectory() as folder:
-            for record in measured(own, asked, count, Path(folder), options.quick):
+            for record in measured(own, asked, count, Path(folder), options.quick, options.peers):
                 show(record, options.json)
 
 

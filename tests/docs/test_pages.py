@@ -40,6 +40,7 @@ NOT_RUN = {
     "importing.md": 4,
     "installation.md": 1,
     "law-in-time.md": 2,
+    "neural.md": 1,
     "page.md": 1,
     "results.md": 1,
     "security.md": 1,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexfuse.kernels import compilation, top_k_numba
+from lexfuse.kernels import compilation, postings, top_k_numba
 from lexfuse.kernels.postings import best, distinct, invert, pair_scores
 
 NONE = np.empty(0, dtype=np.bool_)
@@ -238,3 +238,21 @@ def test_a_few_questions_do_without_numba():
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_scores_by_rows_have_the_bits_of_scores_by_lists(compiled, monkeypatch):
+    chance = np.random.default_rng(7)
+    rows = [np.sort(chance.permutation(50)[: chance.integers(0, 30)]).astype(np.int32) for _ in range(200)]
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    terms, impacts = np.concatenate(rows), chance.random(int(starts[-1])).astype(np.float32)
+    offsets, docs, sums, _ = postings.invert(starts, terms, impacts, np.arange(50, dtype=np.int32))
+    asked, factors = chance.permutation(50)[:20].astype(np.int32), chance.random(20).astype(np.float32)
+    wanted = chance.integers(0, 200, 64).astype(np.int32)
+    expected = postings.pair_scores(
+        np.zeros(64, np.int32), wanted, np.array([0, 20]), offsets[asked], offsets[asked + 1], factors, docs, sums
+    )
+    monkeypatch.setattr(postings, "compiled_is_due", lambda steps: compiled)
+    found = postings.row_scores(wanted, starts, terms, impacts, asked, factors, 50)
+    assert found.tobytes() == expected.tobytes()
+    assert len(postings.row_scores(wanted[:0], starts, terms, impacts, asked, factors, 50)) == 0

@@ -132,6 +132,34 @@ def pair_scores(
     return scores
 
 
+def row_scores(docs: I32, starts: I64, terms: I32, impacts: F32, asked: I32, factors: F32, term_count: int) -> F32:
+    """The scores of documents for one query by their rows of terms, summed in the order of `best` for the same bits.
+
+    >>> terms, impacts, factors = np.array([0, 1, 1], np.int32), np.array([1, 2, 3], np.float32), np.array([10, 1], np.float32)
+    >>> docs, asked = np.array([1, 0], np.int32), np.array([1, 0], np.int32)
+    >>> row_scores(docs, np.array([0, 2, 3]), terms, impacts, asked, factors, 2).tolist()
+    [30.0, 21.0]
+    """
+    if compiled_is_due(_CALL * len(asked) + 200 * len(docs)):
+        from lexfuse.kernels import postings_numba
+
+        arrays = read_only_views(docs, starts, terms, impacts, asked, factors)
+        compiled: F32 = postings_numba.row_scores(*arrays, term_count)
+        return compiled
+    lengths = starts[docs + 1] - starts[docs]
+    owner = np.repeat(np.arange(len(docs)), lengths)
+    at = np.repeat(starts[docs] - offsets_of(lengths)[:-1], lengths) + np.arange(len(owner))
+    place = np.full(term_count, -1, dtype=np.int64)
+    place[asked] = np.arange(len(asked))
+    held = place[terms[at]] >= 0
+    weights = np.zeros((len(asked), len(docs)), dtype=np.float32)
+    weights[place[terms[at[held]]], owner[held]] = impacts[at[held]]
+    scores = np.zeros(len(docs), dtype=np.float32)
+    for factor, own in zip(factors, weights, strict=True):
+        scores += factor * own
+    return scores
+
+
 def _summed(ranges: I64, ends: I64, factors: F32, docs: I32, impacts: F32, documents: int) -> F32:
     """The score of every document for one query."""
     scores = np.zeros(documents, dtype=np.float32)

@@ -99,3 +99,24 @@ def pair_scores(
             if low < range_ends[part] and docs[low] == wanted:
                 scores[pair] += factors[part] * impacts[low]
     return scores
+
+
+@njit(cache=True, nogil=True)
+def row_scores(docs: I32, starts: I64, terms: I32, impacts: F32, asked: I32, factors: F32, term_count: int) -> F32:
+    """The score of every document: its weights are put in the order of the query, then summed."""
+    place = np.full(term_count, -1, dtype=np.int32)
+    for at in range(len(asked)):
+        place[asked[at]] = at
+    weights = np.zeros(len(asked), dtype=np.float32)
+    scores = np.zeros(len(docs), dtype=np.float32)
+    for row in range(len(docs)):
+        for at in range(starts[docs[row]], starts[docs[row] + 1]):
+            own = place[terms[at]]
+            if own >= 0:
+                weights[own] = impacts[at]
+        score = np.float32(0.0)
+        for at in range(len(asked)):
+            score += factors[at] * weights[at]
+            weights[at] = 0
+        scores[row] = score
+    return scores

@@ -34,8 +34,10 @@ class FewTerms:
 @pytest.fixture
 def channel(tmp_path, monkeypatch):
     """Makes a channel of random weights in several parts, with a deleted document."""
-    monkeypatch.setattr(retriever, "HEAVIEST", 40)
-    monkeypatch.setattr(retriever, "LOOK_UP", 0)
+    monkeypatch.setattr(retriever, "heaviest", lambda documents: 40)
+    monkeypatch.setattr(retriever, "CANDIDATES", 4)
+    monkeypatch.setattr(retriever, "ROW", 0)
+    monkeypatch.setattr(retriever, "CALL", 0)
 
     def made(cosine=False, documents=600):
         chance = np.random.default_rng(4)
@@ -96,9 +98,9 @@ def test_an_exact_search_where_an_approximate_one_gains_nothing(channel, case, m
     if case == "narrow filter":
         within = np.arange(len(splade.snapshot)) % 10 == 0
     if case == "many results":
-        k = 100
+        k = 300
     if case == "few postings":
-        monkeypatch.setattr(retriever, "LOOK_UP", 80)
+        monkeypatch.setattr(retriever, "CALL", 150_000)
     found, exact = (one.retrieve(QUERIES, k, within=within) for one in (splade, splade.exhaustive))
     assert found.as_dict() == exact.as_dict()
 

@@ -16,6 +16,7 @@ from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
 from lexfuse.train.loop.loop import fit
 from lexfuse.train.models.base_model import StartingModel
 from lexfuse.train.plan import TrainingPlan
+from lexfuse.train.query_table import mean_query_table
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def idf_of(learner, texts):
 
 
 def test_the_table_starts_as_idf_with_a_mean_of_one_over_the_questions(learner_of, short, small):
-    learner = learner_of(ModelKind.SPLADE, short(ModelKind.SPLADE, query_table=True, start_active=0))
+    learner = learner_of(ModelKind.SPLADE, short(ModelKind.SPLADE, query_table=True, start_active=10))
     texts = learner.texts(small.examples.queries, small.examples.passages)
     assert "starts as the idf" in learner.begin(texts)
     table, idf = learner.table.detach().numpy(), idf_of(learner, small.examples.passages)
@@ -47,8 +48,18 @@ def test_the_table_starts_as_idf_with_a_mean_of_one_over_the_questions(learner_o
     assert table[asked].mean() == pytest.approx(1, rel=1e-4)
     learner.table.data *= 2
     kept = learner.table.detach().clone()
-    assert learner.begin(texts) == ""  # a later stage goes on with the table of the one before
+    assert "query table" not in learner.begin(texts)  # a later stage goes on with the table of the one before
     assert torch.equal(learner.table, kept)
+
+
+def test_the_table_of_a_sparse_base_starts_as_its_weights(learner_of, short, small, tmp_path, own_cache):
+    learner = learner_of(ModelKind.SPLADE, short(ModelKind.SPLADE, query_table=True, start_active=0))
+    texts = learner.texts(small.examples.queries, small.examples.passages)
+    assert "starts as the weights that the base gives" in learner.begin(texts)
+    learner.save(tmp_path / "model")
+    encoder = SparseEncoder.load(tmp_path / "model" / "passages", threads=1)
+    expected = mean_query_table(encoder, small.examples.queries)
+    np.testing.assert_allclose(learner.table.detach().numpy(), expected, atol=1e-4)
 
 
 def test_the_table_is_learned_at_its_own_rate_and_passages_too(learned, learner_of, short, small):
@@ -152,7 +163,7 @@ def test_the_command_makes_a_table_that_a_channel_searches_with(run, tiny, tmp_p
     (law / "short.toml").write_text("[training]\nsteps = 2\nbatch = 2\nnegatives = 0\n")
     code, _, err = run("train", "splade", base, law, tmp_path / "mine", "--query-table", "--config", law / "short.toml")
     assert code == 0, err
-    assert "the query table starts as the idf" in err
+    assert "the query table starts as" in err
     card = (tmp_path / "mine" / "README.md").read_text()
     assert "--channels splade --model splade=mine/passages --query-model splade=mine/queries" in card
     models = ("--model", tmp_path / "mine" / "passages", "--query-model", tmp_path / "mine" / "queries")

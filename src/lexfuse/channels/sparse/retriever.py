@@ -16,7 +16,7 @@ import numpy as np
 from lexfuse.channels.channel_retriever import SearchWork
 from lexfuse.channels.query_terms import EncodedQueries
 from lexfuse.channels.retriever import Mask
-from lexfuse.channels.sparse.heavy_postings import CANDIDATES, HEAVIEST, HeavyPostings
+from lexfuse.channels.sparse.heavy_postings import CANDIDATES, HeavyPostings, heaviest
 from lexfuse.channels.sparse.learned_weights import LearnedWeights
 from lexfuse.channels.term_retriever import TermRetriever, ranges_of
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools, offsets_of
@@ -24,12 +24,13 @@ from lexfuse.data.queries import Queries
 from lexfuse.encode.flops import query_flops
 from lexfuse.encode.query_table import QueryTable
 from lexfuse.encode.shared_encoders import unshared
-from lexfuse.kernels.postings import best
+from lexfuse.kernels.postings import best, row_scores
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.segments.channel_postings import Postings
 
 FILTERED = 0.25  # of the documents: a filter that allows fewer leaves too few candidates
-LOOK_UP = 80  # postings are added while one is looked up in a long list
+ROW = 1000  # postings are added while a candidate is scored by its terms
+CALL = 150_000  # postings are added while a single query is prepared
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,11 @@ class SparseRetriever(LearnedWeights, TermRetriever):
     def _quicker(self, encoded: EncodedQueries, k: int, mask: Mask) -> Bools:
         """Which queries have candidates enough that are found and scored sooner than all postings are added."""
         candidates = CANDIDATES * k
-        if not self.approximate or candidates > HEAVIEST or (len(mask) and mask.sum() < FILTERED * len(mask)):
+        if not self.approximate or (len(mask) and mask.sum() < FILTERED * len(mask)):
             return np.zeros(len(encoded.starts) - 1, dtype=np.bool_)
         (starts, ends), (first, last) = (some.ranges(encoded.terms) for some in (self.postings, self.heavy))
-        gains = (ends - starts).sum(axis=1) - (last - first).sum(axis=1) - LOOK_UP * candidates
-        return np.diff(np.concatenate([[0], np.cumsum(gains)])[encoded.starts]) > 0
+        gains = (ends - starts).sum(axis=1) - (last - first).sum(axis=1)
+        return np.diff(np.concatenate([[0], np.cumsum(gains)])[encoded.starts]) > ROW * candidates + CALL
 
     def _near(self, one: EncodedQueries, k: int, mask: Mask) -> tuple[I32, F32]:
         """The best k of a query among the best candidates; all documents where candidates are too few."""
@@ -84,14 +85,15 @@ class SparseRetriever(LearnedWeights, TermRetriever):
         docs = best(rows, starts, ends, factors, self.heavy.docs, self.heavy.impacts, order, mask, wanted)[1]
         if len(docs) < wanted:
             return super().best_raw(one, k, mask)[1:]
-        scores = self.raw_scores(one, np.zeros(len(docs), dtype=np.int32), docs)
+        heavy, terms = self.heavy, len(self.postings.vocabulary)
+        scores = row_scores(docs, heavy.row_starts, heavy.row_terms, heavy.row_impacts, one.terms, one.weights, terms)
         by_score = np.lexsort((order[docs], -scores))[:k]
         return docs[by_score], scores[by_score]
 
     @cached_property
     def heavy(self) -> HeavyPostings:
         """The heaviest postings of every term."""
-        return HeavyPostings.of(self.postings, self.impacts, HEAVIEST)
+        return HeavyPostings.of(self.postings, self.impacts, heaviest(self.postings.documents))
 
     @property
     def postings(self) -> Postings:

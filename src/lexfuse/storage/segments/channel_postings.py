@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -117,6 +118,11 @@ class Postings:
             starts[:, 1:] = from_[found] * there
             ends[:, 1:] = to[found] * there
         return starts, ends
+
+    @property
+    def raw_ranges(self) -> list[tuple[int, int]]:
+        """First and last raw document (exclusive) of every segment."""
+        return list(pairwise(self._bases.tolist()))[: len(self._files)]
 
     def stretches(self) -> Iterator[Stretch]:
         """The postings, segment by segment."""

@@ -7,8 +7,9 @@ that, and its reductions are permanent.
 The highest logit is taken before the saturation, which is monotonic. The head runs on some texts at a time and again in the
 backward pass, since the logits of all tokens for the whole vocabulary would fill the memory.
 
-With ``query_table`` the model encodes passages alone. The weight of a query's token is its entry in a table, which starts as the
-token's idf in the training passages and is learned with the model: see `lexfuse.encode.query_table`.
+With ``query_table`` the model encodes passages alone. The weight of a query's token is its entry in a table, which is learned
+with the model: see `lexfuse.encode.query_table`. It starts as the weights that a sparse base gives the tokens of queries, or as
+the idf of tokens in the training passages if the base is not sparse yet.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from lexfuse.train.models.losses import flops, flops_schedule
 from lexfuse.train.models.model_folder import write_graph, write_similarity, write_transformer
 
 HEAD_TOKENS = 8192  # whose logits are held at once
-SAMPLE = 256  # passages that the first bias is chosen on
+SAMPLE = 256  # passages that the first bias is chosen on; texts that the first table is taken from at once
 
 
 class SpladeLearner(EncodingLearner):
@@ -64,14 +65,35 @@ class SpladeLearner(EncodingLearner):
 
     @torch.no_grad()
     def begin(self, texts: TokenisedTexts) -> str:
-        """Start the table, and lower the bias of the head, unless an earlier stage did."""
-        said = []
-        if self.table is not None and not self.table.any():
-            idf = _idf(texts.passages, len(self.table))
-            asked = idf[np.concatenate([self._inner(row) for row in texts.queries])]
-            self.table.copy_(torch.from_numpy(idf / (asked.mean() or 1.0)))  # a token of a question weighs 1 on average
-            said.append(f"the query table starts as the idf of tokens in {len(texts.passages):,} passages")
-        return "; ".join([*said, *filter(None, [self._lower_bias(texts)])])
+        """Lower the bias of the head, and start the table, unless an earlier stage did."""
+        lowered = self._lower_bias(texts)
+        if self.table is None or self.table.any():
+            return lowered
+        if not lowered:
+            self.table.copy_(torch.from_numpy(self._own_weights(texts.queries)))
+            return f"the query table starts as the weights that the base gives the tokens of {len(texts.queries):,} queries"
+        idf = _idf(texts.passages, len(self.table))
+        asked = idf[np.concatenate([self._inner(row) for row in texts.queries])]
+        self.table.copy_(torch.from_numpy(idf / (asked.mean() or 1.0)))  # a token of a question weighs 1 on average
+        return f"{lowered}; the query table starts as the idf of tokens in {len(texts.passages):,} passages"
+
+    def _own_weights(self, queries: Sequence[Row]) -> F32:
+        """The mean weight of every token in the queries that hold it; by itself, if none does."""
+        self.eval()
+        sums, counts = (np.zeros(self.model.config.vocab_size, dtype=np.float32) for _ in range(2))
+        tokens = self.base.tokens
+        alone = [tokens.wrapped(np.array([token], dtype=np.int32)) for token in range(tokens.vocabulary_size)]
+        for rows in (queries, alone):
+            known = counts > 0
+            for start in range(0, len(rows), SAMPLE):
+                some = rows[start : start + SAMPLE]
+                vectors = self.pooled(some, self.model, self._activated).float().cpu().numpy()
+                for vector, row in zip(vectors, some, strict=True):
+                    held = np.unique(self._inner(row))
+                    held = held[~known[held]]
+                    sums[held] += vector[held]
+                    counts[held] += 1
+        return (sums / np.maximum(counts, 1)).astype(np.float32)
 
     def _lower_bias(self, texts: TokenisedTexts) -> str:
         """Lower the bias until passages start with the wanted number of entries; a sparse head stays unchanged."""
