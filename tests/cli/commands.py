@@ -37,6 +37,7 @@ ARGUMENTS = {
     "fetch": ["fr-legal-dense"],
     "demo": ["--no-serve", "--folder", "NEW"],
     "train static": ["HERE/articles.csv", "NEW", "--dimension", "2"],
+    "train query-table": ["fr-legal-splade", "HERE/questions.csv", "NEW"],
     **{f"train {kind}": LEARNT for kind in ("dense", "two-tower", "splade", "colbert", "cross")},
     **{f"adapt {kind}": LEARNT for kind in ("tsdae", "sdr", "mlm", "structure")},
     "tune weights": [*ASKED, "--channels", "bm25,tfidf", "--folds", "2"],
@@ -82,7 +83,7 @@ def exit_codes(name):
 
 def needs_torch(name):
     """Whether a command trains with torch, without which it stops at once."""
-    return name.startswith(("train ", "adapt ")) and name != "train static"
+    return name.startswith(("train ", "adapt ")) and name not in ("train static", "train query-table")
 
 
 def write_library(folder):

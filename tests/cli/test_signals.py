@@ -7,7 +7,18 @@ import pytest
 
 # The moment at which a command that writes has something half-written, and one at which a command that reads is reading.
 WRITING, READING = ("os.rename", ".partial-"), ("open", "bibliothèque")
-WRITERS = ["import", "index", "run", "fuse", "advise", "train static", "keys add", "export beir", "export ciff"]
+WRITERS = [
+    "import",
+    "index",
+    "run",
+    "fuse",
+    "advise",
+    "train static",
+    "train query-table",
+    "keys add",
+    "export beir",
+    "export ciff",
+]
 READERS = ["search", "similar", "evaluate", "compare", "info", "tune weights", "tune runs", "tune bm25", "tune rprs", "keys list"]
 # Short, or with tests of their own.
 OTHERS = [
