@@ -367,7 +367,11 @@ REFUSED = {
         2,
         "1 to 8 bits a dimension; got 9",
     ),
-    "undivided": (["--channels", "splade", "--passages", "beginning"], 2, "--passages is for channels of dense, static"),
+    "undivided": (
+        ["--channels", "colbert", "--model", "x", "--passages", "beginning"],
+        2,
+        "--passages is for channels of dense, static",
+    ),
     "others": (["--channels", "dense,splade-mine", "--bits", "2"], 2, "--bits is for channels of colbert, and --channels"),
     "terms": ([*DENSE, "--terms", "100"], 2, "--terms is for channels of splade, and --channels names none"),
     "no channel": (["--merge", "--storage", "int8"], 2, "--storage is for channels of dense, static, sentences, and --channels"),

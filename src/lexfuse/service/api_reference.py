@@ -25,9 +25,10 @@ _INTRODUCTION = """# HTTP API
 
 Search with one request:
 
-```
-curl "http://127.0.0.1:8080/v1/search?query=dur%C3%A9e+du+pr%C3%A9avis&k=3"
-curl http://127.0.0.1:8080/v1/search --json '{"query": "durée du préavis", "filters": ["kind=statute"]}'
+```console
+lexfuse serve library.index
+curl "http://127.0.0.1:8080/v1/search?query=dur%C3%A9e+du+pr%C3%AAt&k=3"
+curl http://127.0.0.1:8080/v1/search --json '{"query": "durée du prêt", "filters": ["number=L3"]}'
 ```
 
 A parameter has the same name in a query string, in a JSON body and in the tools of [`lexfuse mcp`](assistants.md). Unknown
