@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 GRAPHS = 1  # version of the graphs; a new one invalidates the cache
 INT8_GRAPHS = "int8 by rows"  # version of their int8 arithmetic
 MOST_TOKENS = 2048  # in a batch, including padding: more gain nothing on a CPU and exceed its caches
-MOST_TOKENS_INT8 = 512  # on one of several threads, each with caches of its own
+MOST_TOKENS_INT8 = 512  # on one of several threads, each with separate caches
 MOST_TOKENS_GPU = 32_768  # fewer leave it idle
 _OUTPUTS = {
     OutputHead.HIDDEN: ("last_hidden_state", "token_embeddings"),
@@ -79,7 +79,7 @@ class Transformer:
         graph = graph_file(folder, head, int8=int8)
         file = folder.path if isinstance(graph, bytes) else graph
         device = chosen_device()
-        # Operators on bytes are too short to be divided: each thread runs a batch of its own.
+        # Operators on bytes are too short to be divided: each thread runs a separate batch.
         workers = (threads or cores()) if int8 else 1
         session = _session(graph, file, 1 if int8 else threads or cores(), device, int8=int8)
         names = tuple(value.name for value in session.get_inputs())
