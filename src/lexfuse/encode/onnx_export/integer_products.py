@@ -1,8 +1,8 @@
 """A graph whose matrix products run on bytes: each row of activations has its own scale.
 
-A row x of activations becomes whole numbers of max|x| / 127, a column of weights those of the column's step, so that a product is a
-sum of integers. The usual dynamic quantisation has one scale for a whole batch: a vector then depends on the other texts, and one
-large activation costs the precision of all rows. Here the bits of a vector depend on its text alone. Weights that are stored as
+A row x of activations becomes whole numbers of max|x| / 127, a column of weights those of the column's step, so that a product is
+a sum of integers. The usual dynamic quantisation has one scale for a whole batch: a vector then depends on the other texts, and
+one large activation costs the precision of all rows. Here the bits of a vector depend on its text alone. Weights stored as
 int8 are used as they are, so that only activations are rounded.
 
 The last product of a masked-language head has one scale per text: the maximum over the tokens is taken before the scale is
