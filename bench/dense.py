@@ -1,4 +1,6 @@
-"""Dense search compared with faiss and numpy: 100,000 and 1,000,000 vectors of 384 numbers, the best 100, exact and approximate.
+"""Dense search compared with faiss and numpy: 100,000 and 1,000,000 vectors of 384 numbers, the best 100, exact.
+
+`bench/dense_approximate.py` compares approximate search.
 
     python bench/dense.py [--quick] [--json] [--vectors FILE.npy]
 
@@ -10,10 +12,6 @@ All engines use the same number of threads (all cores that the process may use).
 because other work may run on the machine; still, quiet machines give steadier figures. Before anything is timed, results are
 compared: ours must be those of exact search by faiss. "int8" are rows of one byte a number: for ours these choose candidates
 and the ranking is exact; faiss SQ8 ranks by them.
-
-Approximate search is timed with single queries at the least effort (clusters, or length of the candidate list of a graph) that
-finds 95 or 99 in 100 of the exact best. faiss has inverted files (IVF, as many clusters as ours, rows as floats or bytes) and
-graphs (HNSW, 32 links, built with 40 candidates; left out where it would take more than a minute or two to build).
 """
 
 from __future__ import annotations
@@ -31,8 +29,6 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from lexfuse.channels.dense.approximate_search import ApproximateSearch
-from lexfuse.channels.dense.clusters import Clusters
 from lexfuse.channels.dense.flat_search import EVERYTHING, FlatSearch, PassagePooling
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
 from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
@@ -44,8 +40,6 @@ NEEDS = Needs(packages=("faiss",))
 K, BATCH, DIMENSION = 100, 64, 384
 SIZES = {"100k": 100_000, "1M": 1_000_000}
 OURS = "lexfuse"
-TARGETS = (0.95, 0.99)
-GRAPH_UP_TO = 100_000  # rows
 
 Table = NDArray[np.float32]
 Record = dict[str, Any]
@@ -198,80 +192,8 @@ class Exact:
                 yield from compared(f"batch {len(queries)} top-{K} stored as {name}, {self.size}", both, len(queries))
 
 
-class Approximate:
-    """Engines that look at a part of the vectors."""
-
-    def __init__(self, size: str, passages: Table, queries: Table, exact: NDArray[Any], graph: bool) -> None:
-        """Build them, each with its time."""
-        self.size, self.passages, self.queries, self.exact = size, passages, queries, exact
-        self.part = VectorPart.of(passages)
-        self.order = np.arange(len(passages), dtype=np.int32)
-        self.seconds: dict[str, float] = {}
-        self.clusters = self._timed(OURS, lambda: Clusters.of(self.part))
-        lists, dimension, inner = len(self.clusters.centres), passages.shape[1], faiss.METRIC_INNER_PRODUCT
-        self.peers = {
-            "faiss IVF": faiss.index_factory(dimension, f"IVF{lists},Flat", inner),
-            "faiss IVF SQ8": faiss.index_factory(dimension, f"IVF{lists},SQ8", inner),
-        }
-        if graph:
-            self.peers["faiss HNSW"] = faiss.index_factory(dimension, "HNSW32", inner)
-        for name, index in self.peers.items():
-            self._timed(name, partial(self._build, index))
-
-    def _timed(self, name: str, build: Call) -> Any:
-        start = time.perf_counter()
-        built = build()
-        self.seconds[name] = time.perf_counter() - start
-        return built
-
-    def _build(self, index: Any) -> None:
-        index.train(self.passages[:: max(1, len(self.passages) // 128_000)].copy())
-        index.add(self.passages)
-
-    def ways(self) -> dict[str, list[Callable[[Table], NDArray[Any]]]]:
-        """Every engine with more and more effort: a call that gives the documents of queries."""
-        found: dict[str, list[Callable[[Table], NDArray[Any]]]] = {}
-        shared = ApproximateSearch([self.part], self.order, [self.clusters])
-        shared.prepare()
-        for effort in (4, 8, 16, 32, 64, 128, 256, 512):
-            ours = ApproximateSearch([self.part], self.order, [self.clusters], effort)
-            ours._screen._ordered = shared._screen._ordered
-            found.setdefault(OURS, []).append(lambda queries, ours=ours: ours.best(queries, K)[1].reshape(len(queries), -1))
-            for name, index in self.peers.items():
-                graph = name == "faiss HNSW"
-                how = (
-                    faiss.SearchParametersHNSW(efSearch=max(K, 4 * effort)) if graph else faiss.SearchParametersIVF(nprobe=effort)
-                )
-                ask = partial(lambda queries, index, how: index.search(queries, K, params=how)[1], index=index, how=how)
-                found.setdefault(name, []).append(ask)
-        return found
-
-    def compare(self, repeats: int) -> Iterator[Record]:
-        """Time to build, and time of single queries at each target."""
-        for peer, theirs in self.seconds.items():
-            if peer != OURS:
-                ours = self.seconds[OURS]
-                yield {
-                    "metric": f"seconds to build, approximate, {self.size}",
-                    "ours": ours,
-                    "peer": peer,
-                    "theirs": theirs,
-                    "ratio": theirs / ours,
-                }
-        ways = self.ways()
-        reached = {name: [recall(ask(self.queries), self.exact) for ask in efforts] for name, efforts in ways.items()}
-        for target in TARGETS:
-            calls = {}
-            for name, recalls in reached.items():
-                enough = [at for at, value in enumerate(recalls) if value >= target]
-                if enough:
-                    calls[name] = partial(one_by_one, ways[name][enough[0]], self.queries[:16])
-            if OURS in calls:
-                yield from compared(f"batch 1 at recall@{K} {target}, {self.size}", shortest(repeats, calls), 16)
-
-
 def searches(quick: bool, table: Table | None) -> Iterator[Record]:
-    """Exact and approximate search, size by size."""
+    """Exact search, size by size."""
     sizes = SIZES if table is None else {f"{len(table) - BATCH:,}": 0}
     for size, rows in sizes.items():
         passages, queries = drawn(rows) if table is None else (table[:-BATCH], table[-BATCH:])
@@ -282,9 +204,6 @@ def searches(quick: bool, table: Table | None) -> Iterator[Record]:
         if not (quick and large):
             yield from engines.filters(3 if quick else 10)
             yield from engines.storages(3 if quick else 10)
-            exact = engines.flat.search(queries, K)[1]
-            near = Approximate(size, passages, queries, exact, graph=not quick and len(passages) <= GRAPH_UP_TO)
-            yield from near.compare(3 if quick else 10)
 
 
 def show(record: Record, as_json: bool) -> None:

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import builtin_channels, channel_kind, default_model, fill_channel, plan_channel
+from lexfuse.data.progress_bar import ProgressBar, no_progress_bar
 from lexfuse.encode.embedding_cache import EmbeddingCache
-from lexfuse.encode.encoder import no_progress
 from lexfuse.encode.model_folder.locator import fetch_model, local_path
 from lexfuse.storage.channel_store import Encode
 from lexfuse.storage.index_folder import IndexFolder
 
 Channels = str | Sequence[str] | Mapping[str, str | ChannelPlan]  # names, or names with models or plans
-# Shows the progress of a long step: given its name and its length, a context whose value takes how much of it is done.
-ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
-
-
-def no_progress_bar(_: str, __: int) -> AbstractContextManager[Callable[[int], None]]:
-    """Progress that is not shown."""
-    return nullcontext(no_progress)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ match but names to look up. What is named comes first, in the order in which the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ from lexfuse.text.note import Note
 _LATIN = ("BIS", "TER", "QUATER", "QUINQUIES", "SEXIES", "SEPTIES", "OCTIES", "NONIES", "DECIES")
 _SERIES = {"LO": "L", "D": "R"}  # printed among those of the other letter
 _NUMBER_PART = re.compile(rf"\d+|{'|'.join(_LATIN)}|[^\W\d_]+")
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -156,20 +158,19 @@ class CitationLookup(ChannelRetriever):
     @cached_property
     def order(self) -> I32:
         """Documents in the order of codes and numbers, which is what a range runs through."""
-        code, number = _texts(self.snapshot, "code"), _texts(self.snapshot, "number")
-        keys = [(code[at], article_order(number[at])) for at in range(len(self.snapshot))]
-        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int32)
+        codes, names = self.snapshot.coded("code")
+        numbers, written = self.snapshot.coded("number")
+        ranks = _ranks([name or "" for name in names])[codes], _ranks([article_order(one or "") for one in written])[numbers]
+        return np.lexsort((ranks[1], ranks[0])).astype(np.int32)
 
     @cached_property
     def _corpus(self) -> Corpus:
         """What resolving needs of the documents, in `order`: no texts are read."""
         snapshot, order = self.snapshot, self.order.tolist()
-        code, number, kind = (_texts(snapshot, name) for name in ("code", "number", "kind"))
-        identifiers = snapshot.column("identifiers")
         blank, empty = ("",) * len(order), ((),) * len(order)
         undated = days([None]).repeat(len(order))
         try:
-            kinds = tuple(DocumentKind(kind[at]) for at in order)
+            kinds = self._column("kind", DocumentKind)
         except ValueError as error:
             raise damaged(snapshot.place, str(error)) from None
         return Corpus(
@@ -178,19 +179,25 @@ class CitationLookup(ChannelRetriever):
             text=blank,
             language=blank,
             kind=kinds,
-            code=tuple(code[at] for at in order),
-            number=tuple(number[at] for at in order),
+            code=self._column("code", _text),
+            number=self._column("number", _text),
             headings=empty,
             court=blank,
             date=undated,
             valid_from=undated,
             valid_to=undated,
             status=(DocumentStatus.UNKNOWN,) * len(order),
-            identifiers=tuple(texts_of(identifiers[at]) for at in order),
+            identifiers=self._column("identifiers", texts_of),
             citations=empty,
             extra=({},) * len(order),
             history=empty,
         )
+
+    def _column(self, name: str, read: Callable[[Any], Value]) -> tuple[Value, ...]:
+        """A column in `order`; every distinct value is read once."""
+        codes, stored = self.snapshot.coded(name)
+        values = [read(value) for value in stored]
+        return tuple(values[code] for code in codes[self.order].tolist())
 
     @cached_property
     def _resolver(self) -> CitationResolver:
@@ -232,8 +239,14 @@ def article_order(number: str) -> tuple[tuple[int, int, str], ...]:
     return ((0, 0, _SERIES.get(series, series)), *places, (0, 0, series))
 
 
-def _texts(snapshot: Snapshot, column: str) -> list[str]:
-    return [value or "" for value in snapshot.column(column)]
+def _text(stored: str | None) -> str:
+    return stored or ""
+
+
+def _ranks(keys: Sequence[Any]) -> I32:
+    """The rank of each key among all; equal keys have the same."""
+    ranks = {key: rank for rank, key in enumerate(sorted(set(keys)))}
+    return np.array([ranks[key] for key in keys], dtype=np.int32)
 
 
 class CitationKind(ChannelKind):

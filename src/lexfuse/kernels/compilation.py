@@ -43,6 +43,8 @@ def _warn() -> None:
 
 def read_only_view(array: NDArray[Any]) -> NDArray[Any]:
     """A read-only view of an array, the only kind that kernels are compiled for."""
+    if type(array) is np.ndarray and array.flags.c_contiguous and not array.flags.writeable:
+        return array
     view: NDArray[Any] = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view

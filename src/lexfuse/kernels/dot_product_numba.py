@@ -14,6 +14,7 @@ from lexfuse.data.arrays import F32, F64, I32, I64, Bools
 from lexfuse.kernels.compilation import njit
 
 LANES = 32  # as `lexfuse.channels.dense.exact_scores` defines scores
+UNDERFLOW = 2.0**-120  # what products of tiny numbers may lose
 
 
 @njit(cache=True, nogil=True)
@@ -42,6 +43,15 @@ def add_dots(matrix: NDArray[Any], scales: F32, queries: F32, query: I64, row: I
     for pair in range(len(query)):
         product = _dot(queries[query[pair]], matrix[row[pair]], sums)
         scores[pair] = product * np.float64(scales[pair]) if len(scales) else product
+
+
+@njit(cache=True, nogil=True)
+def take_halves(bits: NDArray[np.uint16], values: F32, row: I64, taken: F32) -> None:
+    """Rows of 16-bit floats, given by their bits, as 32-bit floats; ``values`` has the number of every pattern of bits."""
+    for at in range(len(row)):
+        line = bits[row[at]]
+        for column in range(bits.shape[1]):
+            taken[at, column] = values[line[column]]
 
 
 @njit(cache=True, nogil=True)
@@ -84,19 +94,69 @@ def scan(
 
 @njit(cache=True, nogil=True)
 def scan_ranges(
-    codes: NDArray[np.int8], scales: F32, firsts: I64, lasts: I64, query: NDArray[np.int16], step: np.float32, scores: F32
-) -> None:
-    """The scores of the rows of several ranges, concatenated."""
+    codes: NDArray[np.int8],
+    scales: F32,
+    rows: I32,
+    firsts: I64,
+    lasts: I64,
+    query: NDArray[np.int16],
+    step: np.float32,
+    error: np.float32,
+    allowed: Bools,
+    k: int,
+    least: float,
+    found: I64,
+    lower: F32,
+    upper: F32,
+) -> int:
+    """Rows of several ranges that may be among the best k and may reach ``least``; returns how many. With k = 0 all may.
+
+    ``found``, ``lower`` and ``upper`` get the rows and the bounds of their scores. The floor is the k-th highest lower bound so
+    far: the root of a heap. It rises fastest if the ranges with the best rows come first.
+    """
     dimension = codes.shape[1]
+    floors = np.full(k, np.float32(-np.inf), dtype=np.float32)
+    floor = least
     size = 0
     for part in range(len(firsts)):
-        for row in range(firsts[part], lasts[part]):
-            line = codes[row]
+        for place in range(firsts[part], lasts[part]):
+            if len(allowed) and not allowed[rows[place]]:
+                continue
+            line = codes[place]
             total = np.int32(0)
             for at in range(dimension):
                 total = np.int32(total + np.int32(line[at]) * np.int32(query[at]))
-            scores[size] = scales[row] * (step * np.float32(total))
+            score = step * np.float32(total)
+            above = scales[place] * (score + error)
+            if np.float64(above) < floor:
+                continue
+            below = scales[place] * (score - error)
+            found[size], lower[size], upper[size] = rows[place], below, above
             size += 1
+            if k and below > floors[0]:
+                _replace_lowest(floors, below)
+                floor = max(np.float64(floors[0]) - UNDERFLOW, least)
+    kept = 0
+    for at in range(size):
+        if np.float64(upper[at]) >= floor:
+            found[kept], lower[kept], upper[kept] = found[at], lower[at], upper[at]
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _replace_lowest(heap: F32, value: np.float32) -> None:
+    """Put a higher value in the place of the lowest one of a heap."""
+    at = 0
+    while 2 * at + 1 < len(heap):
+        child = 2 * at + 1
+        if child + 1 < len(heap) and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= value:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = value
 
 
 @njit(cache=True, nogil=True)

@@ -8,6 +8,7 @@ at the same time. Each function has two bit-equal versions: numpy for little wor
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, I32, I64
 from lexfuse.kernels.compilation import compiled_is_due, read_only_view
@@ -117,6 +118,24 @@ def in_lanes(vectors: F32) -> F32:
     padded = np.zeros((groups * _LANES, vectors.shape[1]), dtype=np.float32)
     padded[: len(vectors)] = vectors
     return np.ascontiguousarray(padded.reshape(groups, _LANES, -1).transpose(0, 2, 1))
+
+
+def high_and_low(numbers: NDArray[np.int16]) -> NDArray[np.int8]:
+    """Whole numbers n of 16 bits as two of 8 bits, n = 256 high + low; all high ones come first.
+
+    >>> high_and_low(np.array([[300, -129]], dtype=np.int16)).tolist()
+    [[[1, -1]], [[44, 127]]]
+    """
+    low = numbers.astype(np.int8)  # the lowest 8 bits, with their sign
+    return np.stack([(numbers.astype(np.int32) - low >> 8).astype(np.int8), low])
+
+
+def in_byte_lanes(numbers: NDArray[np.int16]) -> NDArray[np.int8]:
+    """Whole numbers of query vectors in groups of 16, `high_and_low`, four by four; the last group is padded with 0."""
+    groups = -(-len(numbers) // _LANES)
+    padded = np.zeros((groups * _LANES, numbers.shape[1]), dtype=np.int16)
+    padded[: len(numbers)] = numbers
+    return np.ascontiguousarray(high_and_low(padded).reshape(2, groups, _LANES, -1, 4).transpose(1, 0, 3, 2, 4))
 
 
 def steps(rows: int, vectors: F32) -> int:

@@ -40,6 +40,10 @@ def run_on_cores(work: Callable[[int, int], None], size: int, chunk: int) -> Non
     >>> sorted(seen)
     [(0, 2), (2, 4), (4, 5)]
     """
+    if 0 < size <= chunk:
+        check()
+        work(0, size)
+        return
     ranges = iter([(first, min(first + chunk, size)) for first in range(0, size, chunk)])
     helpers = min(cores(), -(-size // chunk)) - 1
     failed: list[BaseException] = []

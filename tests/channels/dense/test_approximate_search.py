@@ -171,6 +171,27 @@ def test_a_document_of_many_passages_does_not_crowd_out_others():
     assert (docs[0], len(docs)) == (0, 10)
 
 
+@every_storage
+@pytest.mark.parametrize("share", [None, 0.5])
+def test_one_part_of_single_rows_is_exact_with_all_clusters(storage, share):
+    """Its candidates go from the compiled loop to the ranking without another choice; equal rows are ranked by the order."""
+    rows = np.concatenate((rows_of(1500), rows_of(1500)))
+    part, order = VectorPart.of(rows, storage=storage), np.random.default_rng(1).permutation(3000).astype(np.int32)
+    near, exact = ApproximateSearch([part], order, [Clusters.of(part, COUNT)], COUNT), FlatSearch([part], order)
+    mask = EVERYTHING if share is None else np.random.default_rng(3).random(3000) < share
+    for query in asked():
+        for k in (1, 7, 200):
+            same(near.best(query[None], k, mask=mask), exact.best(query[None], k, mask=mask))
+
+
+def test_the_scan_leaves_few_rows():
+    part = VectorPart.of(rows_of())
+    near = ApproximateSearch([part], np.arange(4000, dtype=np.int32), [Clusters.of(part, COUNT)], COUNT)
+    assert 10 <= len(near._screen.rows(asked(1), 10, EVERYTHING)[1]) < 100
+    floor = np.sort(part.block(0, 4000) @ asked(1)[0])[-500].astype(np.float64)[None]
+    assert 500 <= len(near._screen.rows(asked(1), 10, EVERYTHING, floor)[1]) < 1000  # all that may reach it, not the best 10
+
+
 def test_single_queries_are_those_of_the_batch():
     near, _ = searches(probes=3)
     offsets, docs, scores = near.best(asked(), 10)

@@ -55,7 +55,7 @@ def test_brute_force_is_the_definition(bits):
         truth = defined(query, parts)
         found = slice(offsets[at], offsets[at + 1])
         assert sorted(docs[found].tolist()) == list(range(40))
-        np.testing.assert_allclose(scores[found], truth[docs[found]], atol=1e-5)
+        np.testing.assert_allclose(scores[found], truth[docs[found]], atol=1e-4)
         assert (np.diff(scores[found]) <= 0).all()
 
 
@@ -75,8 +75,8 @@ def test_numpy_and_compiled_loops_give_the_same_bits(monkeypatch):
 def test_scores_do_not_depend_on_batch_parts_k_or_way(mode):
     documents = documents_of(2, 120)
     queries = [unit(np.random.default_rng(seed), 8) for seed in range(4)]
-    whole, _ = search_of(documents, candidates=30)
-    split, _ = search_of(documents, candidates=30, cuts=(1, 50, 119))
+    whole, _ = search_of(documents, candidates={30: 60})
+    split, _ = search_of(documents, candidates={30: 60}, cuts=(1, 50, 119))
     offsets, docs, scores = whole.best(queries, 30, mode=mode)
     for at, query in enumerate(queries):
         alone = split.best([query], 7, mode=mode)
@@ -99,7 +99,7 @@ def test_a_longer_list_starts_like_a_shorter_one(seed, short, long):
     assert some[2].tobytes() == more[2][: len(some[2])].tobytes()
 
 
-SHARED = search_of(documents_of(5, 200), candidates=60, probes=2)
+SHARED = search_of(documents_of(5, 200), candidates={60: 100}, probes=2)
 
 
 @given(st.integers(0, 10**6), st.floats(0, 1))
@@ -115,8 +115,8 @@ def test_a_mask_is_a_true_filter(seed, share):
     if mask.sum() <= 60:  # few enough to be searched exactly
         assert docs.tolist() == exact[1].tolist()
     truth = defined(query, parts)
-    np.testing.assert_allclose(exact[2], -np.sort(-truth[mask])[:60], atol=1e-5)
-    np.testing.assert_allclose(scores, truth[docs], atol=1e-5)
+    np.testing.assert_allclose(exact[2], -np.sort(-truth[mask])[:60], atol=1e-4)
+    np.testing.assert_allclose(scores, truth[docs], atol=1e-4)
 
 
 def test_plaid_finds_what_brute_force_finds():
@@ -126,11 +126,52 @@ def test_plaid_finds_what_brute_force_finds():
         np.concatenate([topics[[number % 60]], unit(generator, 3, 32)]) + np.float32(0.02) * generator.normal(size=(4, 32))
         for number in range(600)
     ]
-    search, _ = search_of([document.astype(np.float32) for document in documents], bits=4, candidates=50, probes=4)
+    search, _ = search_of([document.astype(np.float32) for document in documents], bits=4, candidates={50: 100}, probes=4)
     queries = [topics[[number]] for number in range(20)]
     exact, plaid = search.best(queries, 10, mode=LateMode.BRUTE_FORCE), search.best(queries, 10)
     assert plaid[1].tolist() == exact[1].tolist()
     assert plaid[2].tobytes() == exact[2].tobytes()
+
+
+def test_more_results_need_more_candidates():
+    documents = documents_of(5, 200)
+    search, _ = search_of(documents, candidates={90: 120, 30: 40}, probes=1)
+    few, _ = search_of(documents, candidates={30: 40}, probes=1)
+    many, _ = search_of(documents, candidates={90: 120}, probes=1)
+    query = unit(np.random.default_rng(4), 6)
+    exact = search.best([query], 200, mode=LateMode.BRUTE_FORCE)
+    for k, same in ((1, few), (30, few), (31, many), (90, many), (91, None), (200, None)):
+        docs = search.best([query], k)[1]
+        assert docs.tolist() == (exact[1][:k] if same is None else same.best([query], k)[1]).tolist()
+    assert few.best([query], 30)[1].tolist() != exact[1][:30].tolist()  # else nothing was left out
+
+
+def test_estimates_are_those_of_centroids_with_the_next_one_for_documents_not_met():
+    documents, probes = documents_of(11, 80), 3
+    search, (part,) = search_of(documents, candidates={20: 20}, probes=probes)  # a better estimate changes nothing
+    query = unit(np.random.default_rng(12), 7)
+    near = query.astype(np.float64) @ part.codec.centroids.T.astype(np.float64)
+    estimates = np.zeros(80)
+    for row in near:
+        order = np.argsort(-row)
+        for doc in range(80):
+            held = set(part.codes[part.starts[doc] : part.starts[doc + 1]].tolist())
+            estimates[doc] += max([row[one] for one in order[:probes] if one in held], default=row[order[probes]])
+    chosen = set(np.argsort(-estimates, kind="stable")[:20].tolist())
+    exact = search.best([query], 80, mode=LateMode.BRUTE_FORCE)[1].tolist()
+    assert search.best([query], 20)[1].tolist() == [doc for doc in exact if doc in chosen]
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3, 4, 8])
+def test_better_estimates_leave_out_less(bits):
+    documents = documents_of(13, 300, most=20)
+    queries = [unit(np.random.default_rng(seed), 12) for seed in range(20)]
+    found = {}
+    for many in (40, 300):
+        search, _ = search_of(documents, bits, candidates={40: many}, probes=1)
+        both = (search.best(queries, 10, mode=mode)[1].reshape(20, 10).tolist() for mode in LateMode)
+        found[many] = np.mean([len(set(some) & set(exact)) for some, exact in zip(*both, strict=True)])
+    assert found[40] + 0.5 < found[300]
 
 
 def test_equal_scores_are_ordered_by_the_given_order():
@@ -174,9 +215,6 @@ def test_nothing_to_search():
 def test_what_cannot_be_asked_is_refused():
     search, parts = SHARED
     query = np.ones((1, 24), np.float32)
-    with pytest.raises(ConfigError, match="at most its 60 candidates; got 61"):
-        search.best([query], 61)
-    assert len(search.best([query], 61, mode=LateMode.BRUTE_FORCE)[1]) == 61
     with pytest.raises(ConfigError, match="k must be at least 1"):
         search.best([query], 0)
     with pytest.raises(ConfigError, match=r"24 dimensions.*got 3"):
@@ -187,8 +225,9 @@ def test_what_cannot_be_asked_is_refused():
         search.best([query], 5, mask=np.ones(3, np.bool_))
     with pytest.raises(ConfigError, match="order"):
         LateSearch(parts, np.zeros(3, np.int32))
-    with pytest.raises(ConfigError, match="probes"):
-        LateSearch(parts, np.zeros(200, np.int32), probes=0)
+    for settings in ({"probes": 0}, {"candidates": {}}, {"candidates": {0: 5}}, {"candidates": {5: 4}}):
+        with pytest.raises(ConfigError, match="probes and candidates"):
+            LateSearch(parts, np.zeros(200, np.int32), **settings)
     other = TokenPart.of(documents_of(6, 2), TokenCodec.trained(np.concatenate(documents_of(6, 2)), 2))
     with pytest.raises(ConfigError, match="different ways"):
         LateSearch([*parts, other], np.zeros(202, np.int32))

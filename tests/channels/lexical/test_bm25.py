@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lexfuse.channels.lexical.bm25 import BM25, IdfForm
+from lexfuse.channels.query_context import query_context
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
@@ -78,6 +79,21 @@ def test_queries_without_a_known_term_have_an_empty_ranking(index, text):
     run = BM25(index.snapshot()).retrieve(asked(text, "loi"), 10)
     assert run.hits("q0") == []
     assert [hit.doc for hit in run.hits("q1")] == ["c"]
+
+
+def test_a_search_reads_its_question_once(index, monkeypatch):
+    index.add(documents())
+    bm25, queries, read = BM25(index.snapshot()), asked("salarié"), []
+    plain = BM25._expanded
+    monkeypatch.setattr(BM25, "_expanded", lambda self, some: read.append(some) or plain(self, some))
+    with query_context():
+        found = bm25.retrieve(queries, 10)
+        bm25.score(queries, found)
+        bm25.evidence(Query("q0", "salarié", "fr"), [hit.doc for hit in found.hits("q0")])
+        assert len(read) == 1
+        bm25.retrieve(asked("salarié", language="en"), 10)
+        assert len(read) == 2
+    assert bm25.retrieve(queries, 10).hits("q0") == found.hits("q0") != []
 
 
 def test_a_query_of_200_000_words(index):

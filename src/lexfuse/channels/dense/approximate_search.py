@@ -20,7 +20,7 @@ from lexfuse.channels.dense.flat_search import FlatSearch
 from lexfuse.channels.dense.stored_part import VectorPart
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools
 from lexfuse.errors import ConfigError
-from lexfuse.kernels.compilation import read_only_views
+from lexfuse.kernels.compilation import read_only_view, read_only_views
 from lexfuse.kernels.threads import one_core_each, run_on_cores
 from lexfuse.storage.part_cache import made_once
 
@@ -82,6 +82,10 @@ class _ClusterProbe(CandidateScreen):
         if share < FEW:
             return super().rows(queries, k, allowed, floor)
         self.prepare()
+        if len(queries) == 1:
+            with one_core_each():  # on a busy machine, waiting for another core takes longer
+                rows = self._probed(queries, k, allowed, floor, share)
+            return np.zeros(len(rows), dtype=np.int64), rows
         found: list[I64] = [np.empty(0, dtype=np.int64)] * len(queries)
 
         def work(first: int, last: int) -> None:
@@ -89,23 +93,29 @@ class _ClusterProbe(CandidateScreen):
                 own = None if floor is None else floor[query : query + 1]
                 found[query] = self._probed(queries[query : query + 1], k, allowed, own, share)
 
-        with one_core_each():  # also for a single query: on a busy machine, waiting for another core takes longer
+        with one_core_each():
             run_on_cores(work, len(queries), 1)
         return np.repeat(np.arange(len(queries)), [len(rows) for rows in found]), np.concatenate(found)
+
+    @cached_property
+    def _most_rows(self) -> int:
+        """The highest number of rows of a document."""
+        return int(np.bincount(self.owner).max()) if len(self.owner) else 1
 
     def _probed(self, query: F32, k: int, allowed: Bools, floor: F64 | None, share: float) -> I64:
         """The candidates of one query."""
         candidates = CandidateRows(1, k, self.owner, floor)
+        needed, least = (k * self._most_rows, -np.inf) if floor is None else (0, float(floor[0]))  # rows of at least k documents
         for at, (first, last) in enumerate(pairwise(self.bases)):
             clusters, ordered = self._clusters[at], self._ordered[at]
             if clusters is None or ordered is None:
                 add_block_products(self.parts[at], first, query, allowed[first:last], candidates)
                 continue
-            row, score, error = _scanned(clusters, ordered, query[0], self._wanted(clusters, query[0], ENOUGH * k, share))
-            if len(allowed):
-                kept = allowed[first + row]
-                row, score, error = row[kept], score[kept], error[kept]
-            candidates.add(np.zeros(len(row), dtype=np.int64), first + row, score, error)
+            wanted = self._wanted(clusters, query[0], ENOUGH * k, share)
+            row, lower, upper = _scanned(clusters, ordered, query[0], wanted, allowed[first:last], needed, least)
+            if needed == k <= len(row) and len(self.parts) == 1:  # the rows that the floor leaves, one for each document
+                return row
+            candidates.add(np.zeros(len(row), dtype=np.int64), first + row, (upper + lower) / 2, (upper - lower) / 2)
         found = candidates.rows()[1]
         documents = len(np.unique(self.owner[found])) if len(self.owner) else len(found)
         return found if documents >= k or floor is not None else super().rows(query, k, allowed)[1]
@@ -113,20 +123,23 @@ class _ClusterProbe(CandidateScreen):
     def _wanted(self, clusters: Clusters, query: F32, rows: int, share: float) -> I64:
         """The clusters to look at: the nearest, and more of them where a filter leaves few rows."""
         nearest = np.argsort(-(clusters.centres @ query), kind="stable")
+        probes = round(self._probes / share)
+        if (clusters.bounds[nearest[:probes] + 1] - clusters.bounds[nearest[:probes]]).sum() * share >= rows:
+            return nearest[:probes]
         seen = np.cumsum(np.diff(clusters.bounds)[nearest]) * share
-        return nearest[: max(round(self._probes / share), int(np.searchsorted(seen, rows)) + 1)]
+        return nearest[: max(probes, int(np.searchsorted(seen, rows)) + 1)]
 
 
-def _scanned(clusters: Clusters, ordered: ByteRows, query: F32, wanted: I64) -> tuple[I64, F64, F64]:
-    """The rows of clusters, their scores, and how far these may be off."""
+def _scanned(
+    clusters: Clusters, ordered: ByteRows, query: F32, wanted: I64, allowed: Bools, k: int, least: float
+) -> tuple[I64, F64, F64]:
+    """The rows of clusters that may be among the best k, and the bounds of their scores."""
     from lexfuse.kernels.dot_product_numba import scan_ranges
 
     asked = Query16.of(query, ordered.rest)
-    wanted = np.sort(wanted)
     firsts, lasts = clusters.bounds[wanted], clusters.bounds[wanted + 1]
-    sizes = lasts - firsts
-    place = np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
-    scores = np.empty(len(place), dtype=np.float32)
-    scan_ranges(*read_only_views(ordered.codes, ordered.scales, firsts, lasts, asked.numbers), asked.step, scores)
-    error = ordered.scales[place].astype(np.float64) * np.float64(asked.error) + UNDERFLOW
-    return clusters.rows[place].astype(np.int64), scores.astype(np.float64), error
+    size = int((lasts - firsts).sum())
+    row, lower, upper = np.empty(size, np.int64), np.empty(size, np.float32), np.empty(size, np.float32)
+    views = read_only_views(ordered.codes, ordered.scales, clusters.rows, firsts, lasts, asked.numbers)
+    found = scan_ranges(*views, asked.step, asked.error, read_only_view(allowed), k, least - UNDERFLOW, row, lower, upper)
+    return row[:found], lower[:found].astype(np.float64) - UNDERFLOW, upper[:found].astype(np.float64) + UNDERFLOW

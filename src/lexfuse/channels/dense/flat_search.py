@@ -102,6 +102,8 @@ class FlatSearch:
             raise ConfigError(f"{len(self):,} documents need as many flags, got {len(mask):,}")
         k = min(k, max(len(self), 1))
         at_once = max(1, min(QUERIES, ROOM // (5 * k)))
+        if 0 < len(queries) <= at_once:
+            return self._best(queries, k, pool, mask)
         found = [self._best(queries[first : first + at_once], k, pool, mask) for first in range(0, len(queries), at_once)]
         counts = np.concatenate([np.empty(0, dtype=np.int64), *(np.diff(offsets) for offsets, _, _ in found)])
         docs = np.concatenate([np.empty(0, dtype=np.int32), *(docs for _, docs, _ in found)])
@@ -137,6 +139,8 @@ class FlatSearch:
         counts = np.bincount(pair, minlength=len(numbers))
         if not counts.all():
             raise NotFoundError(f"document {docs[int(counts.argmin())]:,} has no passages in this channel")
+        if len(row) == len(numbers):
+            return [0] * len(row)
         scores = self._dots(queries, np.zeros(len(row), dtype=np.int64), row).astype(np.float32)
         return [int(own.argmax()) for own in np.split(scores, np.cumsum(counts)[:-1])] if len(numbers) else []
 
@@ -175,6 +179,10 @@ class FlatSearch:
         if not self._screen.is_worth(len(queries)):
             return self._best_of_all(queries, k, pool, mask)
         query, doc, row = self._candidates(queries, k, pool, mask)
+        if len(queries) == 1 and self._single:
+            scores = self._dots(queries, query, row).astype(np.float32)
+            ranked = np.lexsort((self.order[doc], -scores))[:k]
+            return np.array([0, len(ranked)], dtype=np.int64), doc[ranked].astype(np.int32), scores[ranked]
         number = np.cumsum((np.diff(query, prepend=-1) != 0) | (np.diff(doc, prepend=-1) != 0)) - 1  # of each pair
         first = np.flatnonzero(np.diff(number, prepend=-1))
         scores = pooled(self._dots(queries, query, row), number, pool)
@@ -217,6 +225,8 @@ class FlatSearch:
         if pool.passages == 1 or self._single:
             query, row = self._screen.rows(queries, k, self._allowed_rows(mask))
             doc = self._owner[row].astype(np.int64) if len(self._owner) else row
+            if len(queries) == 1 and self._single:  # the order of documents does not matter
+                return query, doc, row
             sorting = np.lexsort((row, query))
             return query[sorting], doc[sorting], row[sorting]
         if pool.passages is None:

@@ -100,10 +100,11 @@ class DenseRetriever(VectorRetriever):
 
     def evidence(self, query: Query, docs: Sequence[str]) -> list[Evidence]:
         """The nearest passage of each document that is encoded."""
-        held = [doc for doc in docs if self.holds(doc)]
-        vector = self.read(Queries.of([query]))[0]
-        found = dict(zip(held, self.best_passages(vector, held), strict=True))
-        return [Evidence(passage=found.get(doc)) for doc in docs]
+        raws = [int(self.numbering.raw[self.snapshot.ids.ordinal(doc)]) for doc in docs]
+        held = [raw for raw in raws if raw >= 0]
+        nearest = self.search.best_passages(self.read(Queries.of([query]))[0], held)
+        found = {raw: self._passage(raw, at) for raw, at in zip(held, nearest, strict=True)}
+        return [Evidence(passage=found.get(raw)) for raw in raws]
 
     def best_passages(self, vector: F32, docs: Sequence[str]) -> list[Passage]:
         """The passage of each document's text that is nearest to the vector of a query; `NotFoundError` for one without any."""

@@ -1,12 +1,14 @@
 """Token vectors in few bits: the nearest of some centroids, and what is left of it in 1 to 8 bits a dimension.
 
-This is the residual compression of ColBERTv2, which PLAID searches, with a better code for the residuals. A vector v is stored
-as the number of its centroid c, the bits of its residual and one scale: v ~ scale * (c + sum of value * axis). Centroids come
-from k-means on a sample. Axes are the principal axes of the residuals; the more residuals vary along one, the more bits it
-gets (reverse water-filling), and where they hardly vary an axis gets none; together they get `bits` for each dimension.
-`lexfuse.kernels.trellis` says how bits become values. The scale keeps the length of the vector.
+This is the residual compression of ColBERTv2, which PLAID searches, along better axes. A vector v is stored as the number of its
+centroid c, the levels of its residual and one scale: v ~ scale * (c + sum of (level - middle) * axis). Centroids come from
+k-means on a sample. Axes are the principal axes of the residuals, each as long as the step of its levels; the more residuals vary
+along one, the more bits it gets (reverse water-filling): 8, 4, 2, 1 or none, together at most `bits` for each dimension.
+`lexfuse.kernels.levels` says how levels become bytes. The scale keeps the length of the vector.
 
-A product with a query q is then scale * (q.c + sum of value * q.axis): nothing is added up to a vector first.
+A product with a query q is then scale * (q.c + sum of (level - middle) * q.axis): no vector is decoded first. The products q.axis
+of a query vector are rounded to whole numbers of 16 bits times a step, so that the sum is one of whole numbers, whose bits depend
+on no order of additions.
 """
 
 from __future__ import annotations
@@ -19,16 +21,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lexfuse.data.arrays import F32, F64, I32, I64, read_only
+from lexfuse.data.arrays import F32, F64, I32, read_only
 from lexfuse.errors import ConfigError, DataError
+from lexfuse.kernels.levels import U8, WIDTHS, LevelLayout, allotted, centred, centres, fitted_steps, levels_of
 from lexfuse.kernels.maxsim import nearest, products
-from lexfuse.kernels.trellis import MOST, SAMPLE, STATES, U8, allotted, fitted, packed, paths, places, states_of
 from lexfuse.storage.array_file import map_array, save_array
 
 BITS = (1, 2, 3, 4, 5, 6, 7, 8)
 ROUNDS = 8  # of k-means
 PER_CENTROID = 32  # vectors of the sample that are used for each centroid
+SAMPLE = 4096  # residuals that the steps of levels are fitted to
+HIGHEST = 127 * 256  # whole number of a query: 256 high + low, both of 8 bits
 LEAST_VARIANCE = 1e-14  # where the centroids of a sample are all there is to it
 MOST_CENTROIDS = 1 << 16
 _BLOCK = 1 << 15  # vectors encoded at once
@@ -40,6 +45,14 @@ class EncodedTokens(NamedTuple):
     codes: I32
     scales: F32
     residuals: U8  # vectors x bytes
+
+
+class RoundedQuery(NamedTuple):
+    """The products of query vectors with axes: whole numbers times the step of the vector."""
+
+    numbers: NDArray[np.int16]  # query vectors x axes
+    steps: F32
+    middles: F32  # the product of each query vector with the middles of all levels
 
 
 def centroid_count(tokens: int) -> int:
@@ -62,7 +75,7 @@ def sample_size(tokens: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class TokenCodec:
-    """Centroids, axes and values; all parts of a channel share them.
+    """Centroids and axes; all parts of a channel share them.
 
     >>> vectors = np.random.default_rng(0).normal(size=(500, 8)).astype(np.float32)
     >>> codec = TokenCodec.trained(vectors, bits=8)
@@ -71,9 +84,8 @@ class TokenCodec:
     """
 
     centroids: F32  # centroids x dimension
-    axes: F32  # axes x dimension, as long as their values are to be multiplied by
-    owned: U8  # bits of every axis
-    values: F32  # of every state of the trellis
+    axes: F32  # axes x dimension, each as long as the step of its levels
+    widths: U8  # bits of every axis, which do not ascend
 
     @classmethod
     def trained(cls, sample: F32, bits: int, *, tokens: int | None = None, seed: int = 0) -> TokenCodec:
@@ -96,18 +108,17 @@ class TokenCodec:
         centroids = _means(chosen, count, generator)
         left = chosen - centroids[nearest(chosen, centroids)]
         variances, directions = _principal(left)
-        owned = allotted(variances, bits * len(variances))
-        # Neighbours share bits, so that axes with many and with few are better mixed.
-        kept = generator.permutation(np.flatnonzero(owned))
-        owned, directions = owned[kept], directions[kept].astype(np.float32)
+        widths = allotted(variances, bits * len(variances))
+        kept = np.argsort(-widths.astype(np.int64), kind="stable")[: np.count_nonzero(widths)]
+        axes: F32 = directions[kept].astype(np.float32)
         some = left[np.sort(generator.permutation(len(left))[:SAMPLE])]
-        gains, values = fitted(products(some, directions), owned, np.sqrt(variances[kept]), generator)
-        return cls(read_only(centroids), read_only(directions * gains[:, None]), read_only(owned), read_only(values))
+        steps = fitted_steps(products(some, axes), widths[kept], np.sqrt(variances[kept]))
+        return cls(read_only(centroids), read_only(axes * steps[:, None]), read_only(widths[kept]))
 
     @property
-    def bits(self) -> int:
+    def bits(self) -> float:
         """Bits a dimension."""
-        return int(self.owned.sum(dtype=np.int64)) // self.dimension
+        return int(self.widths.sum(dtype=np.int64)) / self.dimension
 
     @property
     def dimension(self) -> int:
@@ -115,51 +126,53 @@ class TokenCodec:
         return int(self.centroids.shape[1])
 
     @property
-    def packed(self) -> int:
-        """Bytes of a vector's residual: its bits, and 8 to start with."""
-        return (int(self.owned.sum(dtype=np.int64)) + 15) // 8
-
-    @property
     def bytes(self) -> int:
         """Bytes of the arrays."""
         return sum(int(getattr(self, name).nbytes) for name in _ARRAYS)
 
     @cached_property
-    def places(self) -> I64:
-        """Where the state of every axis is in the bytes of a residual."""
-        return read_only(places(self.owned))
+    def layout(self) -> LevelLayout:
+        """Where the levels are in the bytes of a residual."""
+        return LevelLayout.of(self.widths)
 
-    def residual_query(self, query: F32) -> F32:
-        """The products of a query's vectors with the axes."""
-        return products(query, self.axes)
+    def rounded(self, query: F32) -> RoundedQuery:
+        """The products of a query's vectors with the axes, in whole numbers.
 
-    def residual_values(self, residuals: U8) -> F32:
-        """The value of every axis."""
-        return self.values[states_of(residuals, self.places)]
+        >>> codec = TokenCodec.trained(np.eye(4, dtype=np.float32), bits=8)
+        >>> rounded = codec.rounded(np.eye(4, dtype=np.float32)[:2])
+        >>> bool(np.abs(rounded.numbers * rounded.steps[:, None] - codec.axes.T[:2]).max() <= rounded.steps.max() / 2)
+        True
+        """
+        along = products(query, self.axes)
+        steps = np.abs(along).max(axis=1, initial=0) / np.float32(HIGHEST)
+        numbers = np.rint(np.divide(along, steps[:, None], out=np.zeros_like(along), where=steps[:, None] > 0))
+        numbers = np.clip(numbers, -HIGHEST, HIGHEST).astype(np.int16)
+        middles = (numbers * centres(self.widths).astype(np.float64)).sum(axis=1)
+        return RoundedQuery(numbers, steps, (steps * middles).astype(np.float32))
 
     def encoded(self, vectors: F32) -> EncodedTokens:
         """Vectors as they are stored."""
         checked(vectors, self.dimension)
         codes = np.empty(len(vectors), dtype=np.int32)
         scales = np.empty(len(vectors), dtype=np.float32)
-        residuals = np.empty((len(vectors), self.packed), dtype=np.uint8)
-        gains = np.sqrt(np.square(self.axes, dtype=np.float64).sum(axis=1))
-        directions = (self.axes / gains[:, None]).astype(np.float32)
+        residuals = np.empty((len(vectors), self.layout.bytes), dtype=np.uint8)
+        squares = np.square(self.axes, dtype=np.float64).sum(axis=1, keepdims=True)
+        inverse = (self.axes / squares).astype(np.float32)
         for first in range(0, len(vectors), _BLOCK):
             some = np.asarray(vectors[first : first + _BLOCK], dtype=np.float32)
             at = slice(first, first + len(some))
             codes[at] = nearest(some, self.centroids)
-            along = products(some - self.centroids[codes[at]], directions)
-            residuals[at] = packed(paths(along, self.owned, gains.astype(np.float32), self.values), self.owned)
-            scales[at] = _scales(some, self._unscaled(codes[at], residuals[at]))
+            levels = levels_of(products(some - self.centroids[codes[at]], inverse), self.widths)
+            residuals[at] = self.layout.packed(levels)
+            scales[at] = _scales(some, self._unscaled(codes[at], levels))
         return EncodedTokens(codes, scales, residuals)
 
     def decoded(self, encoded: EncodedTokens) -> F32:
         """The vectors that are stored."""
-        return self._unscaled(encoded.codes, encoded.residuals) * encoded.scales[:, None]
+        return self._unscaled(encoded.codes, self.layout.unpacked(encoded.residuals)) * encoded.scales[:, None]
 
-    def _unscaled(self, codes: I32, residuals: U8) -> F32:
-        return self.centroids[codes] + products(self.residual_values(residuals), np.ascontiguousarray(self.axes.T))
+    def _unscaled(self, codes: I32, levels: U8) -> F32:
+        return self.centroids[codes] + products(centred(levels, self.widths), np.ascontiguousarray(self.axes.T))
 
     def same(self, other: TokenCodec) -> bool:
         """Whether two codecs store vectors in the same way.
@@ -181,17 +194,17 @@ class TokenCodec:
         if any((folder / name).exists() for name in _OLD):
             reason = "token vectors are stored in the layout of an older version"
             raise DataError(f"{reason}; drop the channel and make it again", path=folder)
-        centroids, axes, owned, values = (map_array(folder / f"{name}.npy", dtype) for name, dtype in _ARRAYS.items())
-        fits = len(owned) and len(axes) and len(axes) % len(owned) == 0 and len(values) == STATES
-        dimension = len(axes) // max(1, len(owned))
-        fits = fits and len(centroids) and len(centroids) % dimension == 0
-        if not fits or not 1 <= owned.min() <= owned.max() <= MOST or int(owned.sum(dtype=np.int64)) % dimension:
+        centroids, axes, widths = (map_array(folder / f"{name}.npy", dtype) for name, dtype in _ARRAYS.items())
+        fits = len(widths) and len(axes) and len(axes) % len(widths) == 0
+        dimension = len(axes) // max(1, len(widths))
+        fits = fits and len(widths) <= dimension and len(centroids) and len(centroids) % dimension == 0
+        if not fits or not np.isin(widths, WIDTHS[1:]).all() or (widths[1:] > widths[:-1]).any():
             raise DataError("the files of the codec do not belong together; restore them, or rebuild the index", path=folder)
-        return cls(centroids.reshape(-1, dimension), axes.reshape(-1, dimension), owned, values)
+        return cls(centroids.reshape(-1, dimension), axes.reshape(-1, dimension), widths)
 
 
-_ARRAYS = {"centroids": np.float32, "axes": np.float32, "owned": np.uint8, "values": np.float32}
-_OLD = ("spreads.npy", "levels.npy")  # fixed levels for every dimension
+_ARRAYS = {"centroids": np.float32, "axes": np.float32, "widths": np.uint8}
+_OLD = ("spreads.npy", "levels.npy", "owned.npy", "values.npy")  # fixed levels for every dimension; trellis-coded residuals
 
 
 def checked(vectors: F32, dimension: int | None = None) -> F32:

@@ -31,7 +31,7 @@ SAMPLE = 2000  # documents whose token vectors the codec is trained on
 class LateBuildOptions(EncoderOptions):
     """How token vectors are stored."""
 
-    bits: int = 3  # of a residual, for each dimension
+    bits: int = 4  # of a residual, for each dimension
 
     def check(self) -> None:
         """Refuse numbers of bits that no codec has."""

@@ -1,14 +1,16 @@
 """Late interaction over parts: the documents with the highest MaxSim (eq. 11 of FUSE) on the vectors as they are stored.
 
-Brute force scores every document. The other way is that of PLAID (Santhanam et al. 2022), in three steps: the centroids
-nearest to each query vector name the documents to look at; MaxSim with centroids in place of tokens picks the most promising
-of them, always the same number; these get their true score. That number does not depend on k, so a longer list starts like
-a shorter one. Where no more documents than that are allowed, all of them get their true score.
+Brute force scores every document. The other way estimates scores first, as XTR (Lee et al. 2023) and WARP (Scheerer et al. 2025)
+do: every query vector visits the documents of its nearest centroids. A document that it does not meet there is assumed to be as
+near as the next centroid. The documents with the highest estimates get a better one, from those axes of the residuals that have
+most bits and from a query rounded to 8 bits; the best of them are the candidates, which get their true score. There are 100
+candidates for up to 100 results and 1,000 for up to 1,000, so that within these limits a longer list starts like a shorter one.
+Where more results are asked for, or no more than 1,000 documents are allowed, all documents get their true score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -16,18 +18,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexfuse.channels.late.codec import checked
+from lexfuse.channels.late.codec import RoundedQuery, checked
 from lexfuse.channels.late.stored_part import TokenPart, check_one_codec
 from lexfuse.data.arrays import F32, I32, I64, Bools, offsets_of
 from lexfuse.errors import ConfigError
 from lexfuse.kernels.compilation import compiled_is_due, read_only_view, read_only_views
-from lexfuse.kernels.maxsim import highest, in_lanes, padded_products, products, steps, summed
+from lexfuse.kernels.levels import centres
+from lexfuse.kernels.maxsim import high_and_low, highest, in_byte_lanes, padded_products, products, steps, summed
 from lexfuse.kernels.threads import run_on_cores
 from lexfuse.storage.document_numbers import allowed
 
-CANDIDATES = 1024  # documents that get their true score
-PROBES = 8  # nearest centroids of a query vector
-_CHUNK = 64  # documents that a core scores at once
+CANDIDATES = {100: 512, 1000: 4096}  # documents that get their true score, of how many with a better estimate
+PROBES = 16  # centroids whose documents a query vector visits
+_CHUNK = 32  # documents that a core scores at once
 
 
 class LateMode(StrEnum):
@@ -46,10 +49,10 @@ class MaxSimMatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _LateQuery:
-    """A query made ready: its products with the centroids, and its vectors for the residuals."""
+    """A query made ready: its products with the centroids, and with the axes of the residuals."""
 
     near: F32  # centroids x vectors of the query, filled up to whole groups of lanes for compiled loops
-    residual: F32
+    residual: RoundedQuery
     count: int  # vectors of the query
     compiled: bool
 
@@ -66,12 +69,16 @@ class LateSearch:
     ([1], [1.0])
     """
 
-    def __init__(self, parts: Sequence[TokenPart], order: I32, *, candidates: int = CANDIDATES, probes: int = PROBES) -> None:
+    def __init__(
+        self, parts: Sequence[TokenPart], order: I32, *, candidates: Mapping[int, int] = CANDIDATES, probes: int = PROBES
+    ) -> None:
         """Take the parts; `ConfigError` if they were compressed in different ways."""
-        if min(candidates, probes) < 1:
-            raise ConfigError(f"candidates and probes must be at least 1, got {candidates} and {probes}")
+        if probes < 1 or min(candidates, default=0) < 1 or any(few > many for few, many in candidates.items()):
+            raise ConfigError(
+                f"probes and candidates must be at least 1, and of no fewer estimates; got {probes} and {dict(candidates)}"
+            )
         check_one_codec(parts)
-        self.candidates = candidates
+        self.candidates = dict(sorted(candidates.items()))
         self.probes = probes
         self._parts = tuple(parts)
         self._order = order
@@ -88,23 +95,24 @@ class LateSearch:
 
         `mask` has one flag for each document, or is empty where all are allowed. Documents without tokens are not found.
         """
+        if k < 1:
+            raise ConfigError(f"k must be at least 1, got {k:,}")
         allowed = self._allowed(mask)
         count = int(np.count_nonzero(allowed))
-        exhaustive = mode is LateMode.BRUTE_FORCE or count <= self.candidates
-        if k < 1 or (k > self.candidates and not exhaustive):
-            expected = f"k must be at least 1 and, with the {mode.value} mode, at most its {self.candidates:,} candidates"
-            raise ConfigError(f"{expected}; got {k:,}: allow more candidates, or use the {LateMode.BRUTE_FORCE.value} mode")
+        fewest = next((number for number in self.candidates if number >= k), count)
+        few = count <= max(self.candidates)  # so that shards and filters that leave few documents find the true best
+        taken = count if mode is LateMode.BRUTE_FORCE or few else fewest
         found, reached = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.float32)]
         for query in queries if count else ():
-            asked = self._asked(query, count if exhaustive else self.candidates)
-            chosen = np.flatnonzero(allowed) if exhaustive else self._promising(asked, allowed)
+            asked = self._asked(query, taken)
+            chosen = np.flatnonzero(allowed) if taken == count else self._promising(asked, allowed, taken)
             docs = chosen.astype(np.int32)
             scores = self._scores(asked, docs)
             ranked = np.lexsort((self._order[docs], -scores))[:k]
             found.append(docs[ranked])
             reached.append(scores[ranked])
-        each = min(k, count if exhaustive else self.candidates)
-        return offsets_of(np.full(len(queries), each, dtype=np.int64)), np.concatenate(found), np.concatenate(reached)
+        each = np.full(len(queries), min(k, count), dtype=np.int64)
+        return offsets_of(each), np.concatenate(found), np.concatenate(reached)
 
     def pair_scores(self, queries: Sequence[F32], query: I32, doc: I32) -> F32:
         """The score of every pair of query and document, with the same bits as `best` gives; NaN without any token.
@@ -152,48 +160,35 @@ class LateSearch:
         tokens = sum(part.tokens for part in self._parts) * documents // max(1, len(self._filled))
         compiled = compiled_is_due(steps(len(codec.centroids) + tokens, query))
         near = padded_products(codec.centroids, query) if compiled else products(codec.centroids, query)
-        return _LateQuery(near, codec.residual_query(query), len(query), compiled)
+        return _LateQuery(near, codec.rounded(query), len(query), compiled)
 
-    def _promising(self, asked: _LateQuery, allowed: Bools) -> I64:
-        """The documents that get their true score, by the centroids of their tokens."""
-        from lexfuse.kernels.maxsim_numba import gathered, probed
+    def _promising(self, asked: _LateQuery, allowed: Bools, count: int) -> I64:
+        """The candidates: documents with the highest estimates, ascending."""
+        from lexfuse.kernels.maxsim_numba import estimated, probed
 
-        near = read_only_view(asked.near)
-        found = np.zeros(len(allowed), dtype=np.bool_)
-        probes = self.probes
-        while True:  # enough documents, whatever the filter leaves
-            chosen = np.zeros(len(near), dtype=np.bool_)
-            probed(near, asked.count, min(probes, len(near)), chosen)
-            for part, base in zip(self._parts, self._bases.tolist(), strict=False):
-                span = slice(base, base + len(part))
-                gathered(*read_only_views(chosen, part.lists, part.members, allowed[span]), found[span])
-            if np.count_nonzero(found) >= self.candidates or probes >= len(near):
-                break
-            probes *= 4
-        docs = np.flatnonzero(found)
-        scores = self._approximate(asked, docs.astype(np.int32))
-        return np.sort(docs[np.lexsort((self._order[docs], -scores))[: self.candidates]])
+        probes = min(self.probes + 1, len(asked.near))
+        best = np.empty((asked.count, probes), dtype=np.float32)
+        which = np.zeros((asked.count, probes), dtype=np.int32)
+        probed(read_only_view(asked.near), asked.count, best, which)
+        estimates = np.zeros(len(allowed), dtype=np.float32)
+        for part, base in zip(self._parts, self._bases.tolist(), strict=False):
+            estimated(*read_only_views(best, which, part.lists, part.members), estimates[base : base + len(part)])
+        docs = np.flatnonzero(allowed)
+        docs = self._highest(docs, estimates[docs], min(len(docs), self.candidates[count]))
+        return self._highest(docs, self._scores(asked, docs.astype(np.int32), exact=False), count)
 
-    def _approximate(self, asked: _LateQuery, docs: I32) -> F32:
-        """MaxSim of documents with centroids in place of tokens."""
-        from lexfuse.kernels.maxsim_numba import by_centroids
+    def _highest(self, docs: I64, estimates: F32, count: int) -> I64:
+        """The documents with the highest estimates, ascending; of equals the first in the order."""
+        least = np.partition(estimates, len(docs) - count)[len(docs) - count]
+        above, equal = docs[estimates > least], docs[estimates == least]
+        return np.sort(np.concatenate([above, equal[np.argsort(self._order[equal])][: count - len(above)]]))
 
-        scores = np.empty(len(docs), dtype=np.float32)
-        for part, span, local in self._by_part(docs):
-
-            def work(first: int, last: int, part: TokenPart = part, local: I32 = local, out: F32 = scores[span]) -> None:
-                arrays = read_only_views(local[first:last], part.starts, part.codes, asked.near)
-                by_centroids(*arrays, asked.count, out[first:last])
-
-            run_on_cores(work, len(local), 16 * _CHUNK)
-        return scores
-
-    def _scores(self, asked: _LateQuery, docs: I32) -> F32:
-        """The true scores of documents, which ascend."""
+    def _scores(self, asked: _LateQuery, docs: I32, *, exact: bool = True) -> F32:
+        """The scores of documents, which ascend: true ones or estimates."""
         scores = np.empty(len(docs), dtype=np.float32)
         for part, span, local in self._by_part(docs):
             if asked.compiled:
-                _compiled_scores(asked, part, local, scores[span])
+                _compiled_scores(asked, part, local, scores[span], exact)
             else:
                 scores[span] = _plain_scores(asked, part, local)
         return scores
@@ -206,11 +201,21 @@ class LateSearch:
         return [(part, span, (docs[span] - base).astype(np.int32)) for part, span, base in held if span.stop > span.start]
 
 
-def _compiled_scores(asked: _LateQuery, part: TokenPart, docs: I32, scores: F32) -> None:
+def _compiled_scores(asked: _LateQuery, part: TokenPart, docs: I32, scores: F32, exact: bool) -> None:
     from lexfuse.kernels.maxsim_numba import stored
 
-    tokens = read_only_views(part.starts, part.codes, part.scales, part.residuals, part.codec.places, part.codec.values)
-    query = read_only_views(asked.near, in_lanes(asked.residual))
+    codec, (numbers, steps, middles) = part.codec, asked.residual
+    layout = codec.layout if exact else codec.layout.widest()
+    used = numbers[:, : len(layout.places)]
+    if not exact:
+        used = np.clip(np.rint(used / 256), -127, 127).astype(np.int16) * np.int16(256)
+        middles = steps * (used.astype(np.float32) @ centres(codec.widths)[: len(layout.places)])
+    placed = np.zeros((asked.count, layout.slots), dtype=np.int16)
+    placed[:, layout.places] = used
+    padding = (0, asked.near.shape[1] - asked.count)
+    tokens = read_only_views(part.starts, part.codes, part.scales, part.residuals, layout.runs)
+    lanes = in_byte_lanes(placed)[:, : 2 if exact else 1], np.pad(steps, padding), np.pad(middles, padding)
+    query = read_only_views(asked.near, *lanes)
 
     def work(first: int, last: int) -> None:
         stored(read_only_view(docs[first:last]), *tokens, *query, asked.count, scores[first:last])
@@ -227,6 +232,9 @@ def _plain_scores(asked: _LateQuery, part: TokenPart, docs: I32) -> F32:
 
 def _plain_products(asked: _LateQuery, part: TokenPart, rows: I64) -> F32:
     """The products of stored tokens with the query, by the same operations as the compiled loop."""
-    left = part.codec.residual_values(part.residuals[rows])
-    near = asked.near[part.codes[rows], : asked.count]
-    return (near + products(left, asked.residual)) * part.scales[rows, None]
+    numbers, steps, middles = asked.residual
+    levels = part.codec.layout.unpacked(part.residuals[rows]).astype(np.float64)  # whole numbers: any order gives the same sum
+    high, low = ((levels @ some.T.astype(np.float64)).astype(np.float32) for some in high_and_low(numbers))
+    left = steps * (np.float32(256) * high + low) - middles
+    found: F32 = (asked.near[part.codes[rows], : asked.count] + left) * part.scales[rows, None]
+    return found

@@ -1,6 +1,6 @@
 """Late interaction: every token of a query is matched with the most similar token of a document (MaxSim, FUSE eq. 11).
 
-Search goes by centroids first (PLAID) or scores every document. Scores are always true ones, of the vectors as stored.
+Search estimates scores by centroids first, or scores every document. Scores are always true ones, of the vectors as stored.
 """
 
 from __future__ import annotations
@@ -75,10 +75,9 @@ class LateRetriever(ChannelRetriever):
         return list(read_once(self.encoder, "tokens", queries.text, lambda texts: self.encoder.encode(texts, Side.QUERY)))
 
     def rank(self, queries: Queries, vectors: list[F32], k: int, *, within: Mask | None = None) -> Run:
-        """`retrieve` for queries that `read` has read before; more results than candidates are found by brute force."""
+        """`retrieve` for queries that `read` has read before."""
         numbering, mask = self.numbering, self.numbering.mask(within)
-        mode = self.mode if checked_k(k) <= self.search.candidates else LateMode.BRUTE_FORCE
-        offsets, docs, scores = self.search.best(vectors, k, mode=mode, mask=mask if len(mask) else None)
+        offsets, docs, scores = self.search.best(vectors, checked_k(k), mode=self.mode, mask=mask if len(mask) else None)
         low = -np.array([len(table) for table in vectors], dtype=np.float64)  # fillers count like words
         return Run(self.name, queries.ids, self.snapshot.ids, offsets, numbering.places[docs], scores, low=low)
 

@@ -14,7 +14,7 @@ import numpy as np
 from lexfuse.channels.late.codec import EncodedTokens, TokenCodec, checked
 from lexfuse.data.arrays import F32, I32, I64, Bools, offsets_of, read_only
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.kernels.trellis import U8
+from lexfuse.kernels.levels import U8
 from lexfuse.storage.array_file import checked_offsets, map_array, save_array
 from lexfuse.storage.stored_channel import NO_OPTIONS, Option
 
@@ -120,11 +120,11 @@ class TokenPart:
         tokens, documents = len(arrays["codes"]), len(arrays["starts"]) - 1
         checked_offsets(arrays["starts"], tokens, folder / "starts.npy")
         checked_offsets(arrays["lists"], len(arrays["members"]), folder / "lists.npy")
-        fits = len(arrays["scales"]) == tokens and len(residuals) == tokens * codec.packed
+        fits = len(arrays["scales"]) == tokens and len(residuals) == tokens * codec.layout.bytes
         fits = fits and len(arrays["lists"]) == len(codec.centroids) + 1
         if not (fits and _within(arrays["codes"], len(codec.centroids)) and _within(arrays["members"], documents)):
             raise DataError("the files do not belong together; restore them, or rebuild the index", path=folder)
-        return cls(codec=codec, residuals=residuals.reshape(tokens, codec.packed), **arrays)
+        return cls(codec=codec, residuals=residuals.reshape(tokens, codec.layout.bytes), **arrays)
 
     @classmethod
     def merged(cls, parts: Sequence[TokenPart], kept: Sequence[Bools]) -> TokenPart:

@@ -18,6 +18,7 @@ import numpy as np
 
 from lexfuse.channels.channel_retriever import ChannelRetriever, Parameter, SearchWork
 from lexfuse.channels.lexical.everyday_words import EverydayWords, Expansion
+from lexfuse.channels.query_context import read_once
 from lexfuse.channels.query_terms import EncodedQueries
 from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds
 from lexfuse.channels.term_retriever import TermRetriever, kept
@@ -108,6 +109,10 @@ class BM25(BM25Formula, TermRetriever):
 
     def read(self, queries: Queries) -> EncodedQueries:
         """The terms of the queries, with those that the law uses for everyday words where a lexicon is given."""
+        asked = tuple(zip(queries.text, queries.language, strict=True))
+        return read_once(self.postings, ("bm25", self.everyday), [asked], lambda _: [self._expanded(queries)])[0]
+
+    def _expanded(self, queries: Queries) -> EncodedQueries:
         plain = super().read(queries)
         return plain if self.everyday is None else self.everyday.expanded(queries, plain, self.postings)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools
 from lexfuse.storage.segments.inverted_file import InvertedFile
-from lexfuse.storage.segments.shared_postings import JoinedLists, JoinedVocabulary, Lists
+from lexfuse.storage.segments.shared_postings import JoinedLists, JoinedTerms, Lists
 from lexfuse.text.analysis.vocabulary import Vocabulary
 
 
@@ -47,9 +47,11 @@ class Postings:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """Every term of every segment; those of the first segment come first, in order."""
-        if not self._files:
-            return Vocabulary()
-        return JoinedVocabulary(self._files[0].terms, (term for file in self._files[1:] for term in file.terms))
+        return self._terms.vocabulary
+
+    @cached_property
+    def _terms(self) -> JoinedTerms:
+        return self._joined.terms(self._files)
 
     @cached_property
     def _lists(self) -> Lists:
@@ -75,13 +77,10 @@ class Postings:
         lengths = [file.lengths for file in self._files]
         return lengths[0] if len(lengths) == 1 else np.concatenate([np.empty(0, dtype=np.float32), *lengths])
 
-    @cached_property
+    @property
     def _numbers(self) -> list[I32]:
         """Per segment: the vocabulary number of each of its terms."""
-        numbers = [np.arange(len(file.terms), dtype=np.int32) for file in self._files[:1]]
-        return numbers + [
-            np.array([self.vocabulary.find(term) for term in file.terms], dtype=np.int32) for file in self._files[1:]
-        ]
+        return self._terms.numbers
 
     @cached_property
     def _later(self) -> tuple[I64, I64, I64]:
