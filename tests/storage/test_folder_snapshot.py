@@ -13,6 +13,7 @@ from lexfuse.errors import DataError, NotFoundError, StorageError
 from lexfuse.storage import folder_snapshot as module
 from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.segments.segment import Segment
 
 WORDS = [f"w{number}" for number in range(20)]
 QUERIES = Queries.of([Query("q", "contract notice", "en")])
@@ -105,14 +106,14 @@ def test_a_snapshot_that_fails_to_open_releases_the_catalog(index, monkeypatch):
 
 def test_files_that_a_merge_takes_away_while_opening(index, monkeypatch):
     """The names are read, then another process merges, then the files are looked for."""
-    load, merges = module.Segment.load, [index.merge]
+    load, merges = Segment.load, [index.merge]
 
     def load_later(folder, sha256):
         while merges:
             merges.pop()()
         return load(folder, sha256)
 
-    monkeypatch.setattr(module.Segment, "load", load_later)
+    monkeypatch.setattr(Segment, "load", load_later)
     with index.snapshot() as snapshot:
         assert list(snapshot.ids) == ["0", "b", "c"]
     assert not merges

@@ -10,26 +10,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lexfuse.data.arrays import I32, I64, Bools, offsets_of
 from lexfuse.data.document import Document
 from lexfuse.data.document_history import is_absence, join_versions
 from lexfuse.data.ids import Ids
-from lexfuse.errors import DataError, NotFoundError, UnknownChannelError
-from lexfuse.storage.catalog import SERIAL, Catalog, CatalogSegment
+from lexfuse.errors import DataError
+from lexfuse.storage.catalog import Catalog
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.folder_names import CHANNELS, FILE, SEGMENTS, file_sizes
 from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.history.day_rows import DayRows, version_rows_of
+from lexfuse.storage.history.row_columns import RowColumns
+from lexfuse.storage.history.shown_rows import AllRows, ShownRows
 from lexfuse.storage.history.timeline import Timeline
 from lexfuse.storage.history.version_ids import VersionIds
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.inverted_file import InvertedFile
-from lexfuse.storage.segments.segment import LEXICAL, Segment
-from lexfuse.storage.segments.shared_postings import JoinedLists
-from lexfuse.storage.snapshot import ChannelState, Snapshot, numbered
-from lexfuse.storage.stored_channel import ChannelSegment
+from lexfuse.storage.segments.mapped_files import MappedFiles, SegmentGoneError
+from lexfuse.storage.segments.segment import LEXICAL
+from lexfuse.storage.snapshot import ChannelState, Snapshot
 from lexfuse.storage.stored_ids import StoredIds
 
 
@@ -47,19 +49,10 @@ def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> FolderS
     while True:
         try:
             return FolderSnapshot(Path(folder), former)
-        except _SegmentGoneError as vanished:
+        except SegmentGoneError as vanished:
             if vanished.generation == seen:
                 raise vanished.reason from None
             seen = vanished.generation
-
-
-class _SegmentGoneError(Exception):
-    """Files of a state are missing: a newer state may have replaced it."""
-
-    def __init__(self, generation: int, reason: Exception) -> None:
-        super().__init__(str(reason))
-        self.generation = generation
-        self.reason = reason
 
 
 class FolderSnapshot(Snapshot):
@@ -72,24 +65,18 @@ class FolderSnapshot(Snapshot):
     def __init__(self, folder: Path, former: Snapshot | None = None) -> None:
         """Open the newest state and keep it."""
         self.folder, self.place = folder, folder / FILE
-        self._held: dict[CatalogSegment, Segment | ChannelSegment] = {}
-        self._joined: dict[str, JoinedLists] = {}
-        known: Mapping[CatalogSegment, Segment | ChannelSegment] = {}
-        if isinstance(former, FolderSnapshot) and former.folder == folder:
-            known, self._joined = former._held, former._joined
+        shared = former._files if isinstance(former, FolderSnapshot) and former.folder == folder else None
         self._catalog = Catalog.open(folder)
         try:
             self._catalog.hold()
             self.generation = self._catalog.meta("generation")
             self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
-            self._named = self._catalog.segments()
-            self.segments: list[Segment] = self._loaded(known)
-            self._channels = self._loaded_channels(known)
+            self._files: MappedFiles = MappedFiles(folder, self._catalog, self.generation, shared)
             self._timeline = Timeline(self._catalog) if self._is_dated() else None
         except BaseException:
             self.close()
             raise
-        self._every = list(zip(self._named, self.segments, strict=True))
+        self._columns = RowColumns(self._catalog)
         self._show(datetime.date.today())
 
     def _is_dated(self) -> bool:
@@ -100,12 +87,13 @@ class FolderSnapshot(Snapshot):
         """Leave out the versions that are not in force on a day, and forget what was derived from others."""
         for name in ("bases", "_alive", "ids", "numbering", "metadata"):
             self.__dict__.pop(name, None)
-        self.day = day
+        self.day, shown = day, self._files.segments
+        self._rows: ShownRows = AllRows(self._catalog)
         if self._timeline is not None:
-            self._rows = DayRows(self._catalog, self._timeline, day)
-            held = set(self._rows.places[0])
-            shown = [pair for pair in self._every if pair[0].number in held]
-            self._named, self.segments = [named for named, _ in shown], [segment for _, segment in shown]
+            self._rows = self._day_rows = DayRows(self._catalog, self._timeline, self._columns, day)
+            held = set(self._day_rows.places.segments.tolist())
+            shown = [pair for pair in shown if pair[0].number in held]
+        self._named, self.segments = [named for named, _ in shown], [segment for _, segment in shown]
         self._postings: dict[str, Postings] = {}
         self._numberings: dict[str, Numbering] = {}
         self._coded: dict[str, tuple[I32, list[Any]]] = {}
@@ -114,38 +102,6 @@ class FolderSnapshot(Snapshot):
     def field_lengths(self) -> Mapping[str, float] | None:
         """The terms in each field of all documents of a cluster; None for a single index."""
         return None
-
-    def _loaded(self, known: Mapping[CatalogSegment, Segment | ChannelSegment]) -> list[Segment]:
-        def load(named: CatalogSegment) -> Segment:
-            found = known.get(named)
-            return found if isinstance(found, Segment) else Segment.load(self.folder / named.folder, named.manifest)
-
-        try:
-            segments = [load(named) for named in self._named]
-        except (NotFoundError, DataError) as error:
-            raise _SegmentGoneError(self.generation, error) from error
-        for named, segment in zip(self._named, segments, strict=True):
-            if len(segment.ids) != named.documents:
-                reason = f"has {len(segment.ids):,} documents, the catalog says {named.documents:,}; verify the index"
-                raise DataError(reason, path=self.folder / named.folder)
-        self._held |= zip(self._named, segments, strict=True)
-        return segments
-
-    def _loaded_channels(self, known: Mapping[CatalogSegment, Segment | ChannelSegment]) -> dict[str, ChannelState]:
-        def load(kind: str, named: CatalogSegment) -> ChannelSegment:
-            found = known.get(named)
-            if not isinstance(found, ChannelSegment):
-                found = ChannelSegment.load(kind, self.folder / named.folder, named.manifest)
-            self._held[named] = found
-            return found
-
-        try:
-            return {
-                named.name: ChannelState(named, [load(named.settings.kind, part) for part in self._catalog.parts(named.name)])
-                for named in self._catalog.channels()
-            }
-        except (NotFoundError, DataError) as error:
-            raise _SegmentGoneError(self.generation, error) from error
 
     @cached_property
     def bases(self) -> I64:
@@ -187,14 +143,12 @@ class FolderSnapshot(Snapshot):
             return self
         other = copy.copy(self)
         other._timeline = None
-        other._named, other.segments = [named for named, _ in self._every], [segment for _, segment in self._every]
         other._show(self.day)
         return other
 
     def catalog_numbers(self) -> I32:
         """The number of the document of each row of the catalog, in the order of their serial numbers."""
-        segments, ordinals, _ = self._column(SERIAL)
-        return self.numbering.places[self._raw(segments, ordinals)]
+        return self.numbering.places[self._raw(*self._rows.serials()[0])]
 
     def coverage(self, day: datetime.date) -> DayCoverage:
         """How many documents are in force on a day, and how many are known only from a later day on."""
@@ -204,7 +158,7 @@ class FolderSnapshot(Snapshot):
     def _alive(self) -> Bools:
         if self._timeline is not None:
             shown = np.zeros(int(self.bases[-1]), dtype=np.bool_)
-            shown[self._raw(*self._rows.places)] = True
+            shown[self._raw(*self._day_rows.places)] = True
             return shown
         alive = np.ones(int(self.bases[-1]), dtype=np.bool_)
         if buried := self._catalog.tombstones():
@@ -215,7 +169,7 @@ class FolderSnapshot(Snapshot):
     def ids(self) -> Ids:
         """Ids of the live documents by number."""
         lists = [segment.ids for segment in self.segments]
-        return StoredIds(lists, self._alive) if self._timeline is None else VersionIds(lists, self._alive, self._rows.renamed)
+        return StoredIds(lists, self._alive) if self._timeline is None else VersionIds(lists, self._alive, self._day_rows.renamed)
 
     @cached_property
     def numbering(self) -> Numbering:
@@ -226,15 +180,11 @@ class FolderSnapshot(Snapshot):
     @property
     def channels(self) -> tuple[str, ...]:
         """Names of the channels in addition to the words."""
-        return tuple(self._channels)
+        return tuple(self._files.channels)
 
     def channel(self, name: str) -> ChannelState:
         """A channel; `NotFoundError` lists the existing ones."""
-        try:
-            return self._channels[name]
-        except KeyError:
-            known = ", ".join(self._channels) or "none yet; add one with lexfuse index INDEX --channels dense"
-            raise UnknownChannelError(f"the index has no stored channel {name!r}; it has {known}") from None
+        return self._files.channel(name)
 
     @cached_property
     def distributions(self) -> dict[str, Any]:
@@ -255,8 +205,8 @@ class FolderSnapshot(Snapshot):
 
     def _live_of(self, serials: I64) -> I32:
         """Live numbers of documents by serial number, -1 for deleted ones."""
-        segments, ordinals, found = self._column(SERIAL)
-        known, live = np.array(found, dtype=np.int64), self.numbering.places[self._raw(segments, ordinals)]
+        places, known = self._rows.serials()
+        live = self.numbering.places[self._raw(*places)]
         by_serial = np.argsort(known)
         at = np.minimum(np.searchsorted(known, serials, sorter=by_serial), max(len(known) - 1, 0))
         if not len(known):
@@ -276,16 +226,10 @@ class FolderSnapshot(Snapshot):
 
     def _made_postings(self, channel: str, files: Sequence[InvertedFile], numbering: Numbering) -> Postings:
         """The posting lists of files, with statistics of the documents of this snapshot."""
-        return Postings(files, numbering.bases, numbering.alive, self._lists(channel))
-
-    def _lists(self, channel: str) -> JoinedLists:
-        return self._joined.setdefault(channel, JoinedLists())
+        return Postings(files, numbering.bases, numbering.alive, self._files.lists(channel))
 
     def forget_impacts(self) -> None:
-        """Release the scores computed for every posting; they are computed again on demand.
-
-        They take most of the memory of a snapshot, since they change with every document.
-        """
+        """Release the scores computed for every posting, which take most of the memory; they are computed again on demand."""
         for postings in list(self._postings.values()):
             postings.impacts.clear()
 
@@ -293,9 +237,8 @@ class FolderSnapshot(Snapshot):
         """One catalog column: the code of each live document's value, and the distinct values."""
         if name not in self._coded:
             codes = np.zeros(len(self), dtype=np.int32)
-            segments, ordinals, values = self._column(name)
-            found, distinct = numbered(values)
-            places = self.numbering.places[self._raw(segments, ordinals)]
+            stored, (found, distinct) = self._rows.coded(name)
+            places = self.numbering.places[self._raw(*stored)]
             if len(places) != len(self) or (places < 0).any():
                 raise self._unfit()
             codes[places] = found
@@ -304,11 +247,7 @@ class FolderSnapshot(Snapshot):
             self._coded[name] = codes, distinct
         return self._coded[name]
 
-    def _column(self, name: str) -> tuple[Sequence[int], Sequence[int], list[Any]]:
-        """Segments, ordinals and one column of the documents of the day."""
-        return self._catalog.column(name) if self._timeline is None else self._rows.column(name)
-
-    def _raw(self, segment: Sequence[int], ordinal: Sequence[int]) -> I64:
+    def _raw(self, segment: ArrayLike, ordinal: ArrayLike) -> I64:
         """Raw numbers of documents by segment and ordinal."""
         numbers = np.array([named.number for named in self._named], dtype=np.int64)  # ascending
         wanted, inside = np.array(segment, dtype=np.int64), np.array(ordinal, dtype=np.int64)
@@ -322,19 +261,15 @@ class FolderSnapshot(Snapshot):
 
     def channel_bytes(self, name: str) -> int:
         """The bytes of the channel's files; of the segments for words and citations."""
-        folder = self.folder / CHANNELS / name if name in self._channels else self.folder / SEGMENTS
-        return sum(file_sizes(folder))
+        return sum(file_sizes(self.folder / CHANNELS / name if name in self._files.channels else self.folder / SEGMENTS))
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """Whole documents, in this order."""
-        return self._catalog.whole(ids) if self._timeline is None else self._rows.documents(ids)
+        return self._rows.documents(ids)
 
     def heads(self, ids: Sequence[str]) -> list[Document]:
         """Documents without their texts, in this order, for lists; unknown ids are skipped."""
-        if self._timeline is not None:
-            return self._rows.heads(ids)
-        found = self._catalog.heads(ids)
-        return [found[id] for id in ids if id in found]
+        return self._rows.heads(ids)
 
     def history(self, id: str) -> list[Document]:
         """All versions of a document, the oldest first; `NotFoundError` for an unknown id."""

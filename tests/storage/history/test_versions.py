@@ -71,6 +71,7 @@ def assert_same(folder, documents, when, other):
         assert [one.id for one in shown.heads(sorted(shown.ids))] == sorted(alone.ids)
         for name in ("valid_from", "valid_to", "title"):
             assert dict(zip(shown.ids, shown.column(name), strict=True)) == dict(zip(alone.ids, alone.column(name), strict=True))
+            assert set(shown.coded(name)[1]) == set(alone.coded(name)[1])  # no values of other days
         for at, id in enumerate(shown.ids):
             assert shown.ids.ordinal(id) == at == shown.ids.ordinals([id, "nowhere"])[0]
             assert shown.ids[at] == id
@@ -107,6 +108,20 @@ def test_changes_leave_no_trace(tmp_path):
             getattr(index, action)()
             assert index.verify() == []
     assert_same(tmp_path / "law", law, day(2015, 3), tmp_path / "alone")
+
+
+def test_days_share_what_does_not_depend_on_them(tmp_path, monkeypatch):
+    read, column = [], Catalog.column
+    monkeypatch.setattr(Catalog, "column", lambda self, name: (read.append(name), column(self, name))[1])
+    IndexFolder.create(tmp_path / "law", documents=random_law(8)).close()
+    with open_day(tmp_path / "law", day(1999, 3)) as shown:
+        read.clear()
+        days = [shown.on(day(year, 3)) for year in (2001, 2010, 2015)]
+        assert len({tuple(sorted(one.column("title"))) for one in days}) >= 1
+        assert len({len(one) for one in days}) > 1
+        assert read == ["title"]
+        vocabularies = {id(one.postings("bm25").vocabulary) for one in days if len(one.segments) == len(days[0].segments)}
+        assert len(vocabularies) == 1
 
 
 def test_the_segment_of_todays_law_is_searched_alone(tmp_path):

@@ -7,42 +7,49 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from lexfuse.data.arrays import I64
 from lexfuse.data.document import Document
+from lexfuse.storage.catalog import Catalog
+from lexfuse.storage.history.row_columns import RowColumns, chosen_rows
+from lexfuse.storage.history.shown_rows import CodedValues, RowPlaces
 from lexfuse.storage.history.timeline import Timeline
 from lexfuse.storage.history.version_rows import document_id
-
-if TYPE_CHECKING:
-    from lexfuse.storage.catalog import Catalog
+from lexfuse.storage.snapshot import numbered
 
 PERIOD = ("valid_from", "valid_to")
-Column = tuple[Sequence[int], Sequence[int], list[Any]]  # segments, ordinals and values of rows
 
 
 class DayRows:
     """The rows that are in force on a day, as documents with the period around the day."""
 
-    def __init__(self, catalog: Catalog, timeline: Timeline, day: datetime.date) -> None:
+    def __init__(self, catalog: Catalog, timeline: Timeline, columns: RowColumns, day: datetime.date) -> None:
         """Choose them."""
-        self._catalog, self._timeline = catalog, timeline
+        self._catalog, self._timeline, self._columns = catalog, timeline, columns
         self.mask = timeline.in_force(day)
         self.renamed = timeline.renamed(self.mask)  # the id of the row by that of the document, where they differ
         self._periods = timeline.periods_on(day)
 
-    @property
-    def places(self) -> tuple[list[int], list[int]]:
-        """The segment of each row, and its ordinal there."""
-        return self._timeline.segments[self.mask].tolist(), self._timeline.ordinals[self.mask].tolist()
+    @cached_property
+    def places(self) -> RowPlaces:
+        """Where the rows are stored."""
+        return RowPlaces(self._timeline.segments[self.mask], self._timeline.ordinals[self.mask])
 
-    def column(self, name: str) -> Column:
-        """One column of these rows."""
-        segments, ordinals, values = self._catalog.column(name)
-        if name in PERIOD:
-            for place, period in self._periods.items():
-                values[place] = period[PERIOD.index(name)]
-        shown = self.mask.tolist()
-        return list(compress(segments, shown)), list(compress(ordinals, shown)), list(compress(values, shown))
+    def serials(self) -> tuple[RowPlaces, I64]:
+        """The place and the serial number of each row."""
+        return self.places, np.array(self._timeline.serials, dtype=np.int64)[self.mask]
+
+    def coded(self, name: str) -> tuple[RowPlaces, CodedValues]:
+        """The place of each row, and one column."""
+        column = self._columns.of(name)
+        if name not in PERIOD:
+            return self.places, chosen_rows(column, self.mask)
+        values = [column.values[code] for code in column.codes.tolist()]
+        for place, period in self._periods.items():
+            values[place] = period[PERIOD.index(name)]
+        return self.places, CodedValues(*numbered(compress(values, self.mask.tolist())))
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """Whole documents, in this order."""

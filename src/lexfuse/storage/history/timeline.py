@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -42,7 +43,9 @@ class Timeline:
             first[document] = min(start, first.get(document, start))
         self.counts = PeriodCounts.of(self.starts, self.ends, np.concatenate([starts[own], _days(list(first.values()), -OPEN)]))
         self._size = len(serials)
-        self.ids = catalog.past_rows()  # of past versions, by serial number
+        past = catalog.past_rows()  # ids of rows of past versions, by serial number
+        self._past = np.array([place[serial] for serial in past], dtype=np.int64)
+        self._names = [(document_id(name), name) for name in past.values()]
         self.serials = serials
         self._several = _several(periods)
         self._place = place
@@ -56,8 +59,7 @@ class Timeline:
 
     def renamed(self, mask: Bools) -> dict[str, str]:
         """Of the rows of a mask, those of past versions: the ids of rows by the ids of documents."""
-        names = (self.ids.get(self.serials[at]) for at in np.flatnonzero(mask).tolist())
-        return {document_id(name): name for name in names if name is not None}
+        return dict(compress(self._names, mask[self._past].tolist()))
 
     def periods_on(self, day: datetime.date) -> dict[int, tuple[str | None, str | None]]:
         """The first day and the day after the last of rows that have several periods, for that around a day, by place."""

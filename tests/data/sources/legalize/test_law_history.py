@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from contextlib import contextmanager
 
 import pytest
 from typer.testing import CliRunner
@@ -11,7 +12,7 @@ from lexfuse.cli.app import app
 from lexfuse.data.document_history import is_absence, versions_of
 from lexfuse.data.formats.file_format import read_corpus
 from lexfuse.data.read_report import ReadReport
-from lexfuse.data.sources.legalize.git_snapshots import file_snapshots, is_repository
+from lexfuse.data.sources.legalize.git_snapshots import absent_blobs, file_snapshots, is_repository
 from lexfuse.data.sources.legalize.law_history import read_history
 from lexfuse.data.sources.legalize.law_markdown import law_articles
 from lexfuse.errors import ConfigError, DataError, NotFoundError
@@ -123,6 +124,24 @@ def test_a_law_with_a_snapshot_that_is_not_there_is_left_out(repository):
     assert "snapshots that this copy of the repository lacks, left out (fr/LAW1.md, 1950-01-01)" in "\n".join(report.lines())
 
 
+def test_progress_counts_the_snapshots_of_all_laws(repository):
+    shown = []
+
+    @contextmanager
+    def bar(what, total):
+        shown.append((what, total))
+        yield shown.append
+
+    read_history(repository, progress=bar)
+    assert shown == [("reading snapshots of laws", 5), 5]
+
+
+def test_absent_contents_are_named_without_reading_the_others(repository):
+    blobs = [one.blob for one in file_snapshots(repository, ".md", ReadReport())["fr/LAW1.md"]]
+    assert absent_blobs(repository, [*blobs, "0" * 40]) == {"0" * 40}
+    assert absent_blobs(repository, []) == set()
+
+
 def test_wrong_sources_are_refused(repository, tmp_path):
     with pytest.raises(NotFoundError, match="is not a git repository"):
         read_history(tmp_path)
@@ -151,3 +170,10 @@ def test_headings_between_plain_articles_are_no_text():
         ("1", "Un.", ("Livre Ier",)),
         ("2", "Titre du texte.", ("Livre Ier", "Titre Ier : A", "Dispositions générales")),
     ]
+
+
+def test_only_a_line_that_begins_with_the_word_is_an_article():
+    text = later("Article 1", "Voir l'\nArticle 2 bis", "Selon Article 9", "Article Article 3", "Un.")
+    assert [one.number for one in law_articles(text)] == ["1", "Article 3"]
+    assert [one.number for one in law_articles(plain("Article 1", "Voir\nArticle 2", "#Article 4", "x Article 5"))] == ["1", "2"]
+    assert law_articles(HEAD + f"Article {'x' * 90}\n") == []

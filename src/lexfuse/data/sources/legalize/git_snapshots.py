@@ -1,7 +1,7 @@
 """Snapshots of files in a git repository, each with the day on which it came into force, read without a work tree.
 
-Git runs with fixed arguments and without what the configuration of a repository could make it run or fetch. It is asked twice:
-`git log` lists all snapshots of all files, `git cat-file` streams their contents.
+Git runs with fixed arguments and without what the configuration of a repository could make it run or fetch. `git log` lists
+all snapshots of all files, `git cat-file` says which of them the repository lacks and streams the contents of the others.
 """
 
 from __future__ import annotations
@@ -93,6 +93,12 @@ def read_blobs(repository: Path, blobs: Sequence[str]) -> Iterator[str | None]:
         process.wait()
 
 
+def absent_blobs(repository: Path, blobs: Sequence[str]) -> set[str]:
+    """The blobs that the repository does not have, without reading the others."""
+    listed = _output(repository, ["cat-file", "--batch-check"], "".join(f"{blob}\n" for blob in blobs))
+    return {name for name, *facts in map(str.split, listed.splitlines()) if facts == ["missing"]}
+
+
 def _answer(answers: IO[bytes], repository: Path) -> str | None:
     head = answers.readline().decode("ascii", "replace").split()
     if len(head) == 2 and head[1] == "missing":
@@ -109,9 +115,9 @@ def _day(written: str) -> datetime.date | None:
         return None
 
 
-def _output(repository: Path, arguments: Sequence[str]) -> str:
-    command = [*_command(repository), *arguments]
-    done = subprocess.run(command, capture_output=True, check=False, env=_environment())  # noqa: S603 -- fixed arguments
+def _output(repository: Path, arguments: Sequence[str], given: str = "") -> str:
+    command, sent = [*_command(repository), *arguments], given.encode()
+    done = subprocess.run(command, input=sent, capture_output=True, check=False, env=_environment())  # noqa: S603 -- fixed arguments
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise DataError(f"git cannot read the repository: {said[-1] if said else done.returncode}", path=repository)

@@ -19,8 +19,9 @@ from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document, DocumentKind
 from lexfuse.data.document_history import is_absence
 from lexfuse.data.formats.beir import Collection
+from lexfuse.data.progress_bar import ProgressBar, no_progress_bar
 from lexfuse.data.read_report import ReadReport
-from lexfuse.data.sources.legalize.git_snapshots import FileSnapshot, file_snapshots, read_blobs
+from lexfuse.data.sources.legalize.git_snapshots import FileSnapshot, absent_blobs, file_snapshots, read_blobs
 from lexfuse.data.sources.legalize.law_markdown import (
     LawArticle,
     article_text,
@@ -71,20 +72,25 @@ def read_history(
     *,
     laws: Sequence[str] = (),
     accounts: list[LawAccount] | None = None,
+    progress: ProgressBar = no_progress_bar,
 ) -> Collection:
     """Every version of every article; `laws` names the files to read, such as ``LEGITEXT000006070721``, all by default.
 
-    `accounts` gets what became of each law.
+    `accounts` gets what became of each law. `progress` counts snapshots, law after law.
     """
     report, place = report or ReadReport(), Path(repository)
     documents: list[Document] = []
     listed = file_snapshots(place, SUFFIX, report)
     if unknown := sorted(set(laws) - {Path(path).stem for path in listed}):
         raise DataError(f"the repository has no file {unknown[0]}{SUFFIX}", path=place)
-    for path, every in sorted(listed.items()):
-        if not laws or Path(path).stem in laws:
+    chosen = {path: every for path, every in sorted(listed.items()) if not laws or Path(path).stem in laws}
+    read = 0
+    with progress("reading snapshots of laws", sum(map(len, chosen.values()))) as done:
+        for path, every in chosen.items():
             found = law_documents(place, path, every, report)
             documents += found
+            read += len(every)
+            done(read)
             if accounts is not None:
                 accounts.append(LawAccount.of(path, every, found))
     if not documents:
@@ -96,6 +102,10 @@ def law_documents(repository: Path, path: str, every: Sequence[FileSnapshot], re
     """All versions of the articles of one file; none if a snapshot cannot be read, which the report says."""
     snapshots = [one for one in every if not one.original] or list(every)
     last = max((one for one in snapshots if one.blob), key=lambda one: one.order)  # its form shows what is a heading
+    absent = absent_blobs(repository, [one.blob for one in snapshots if one.blob])
+    if lacked := next((one.day for one in snapshots if one.blob in absent), None):
+        report.note("a law with snapshots that this copy of the repository lacks, left out", path=f"{path}, {lacked}")
+        return []
     contents = read_blobs(repository, [one.blob for one in (last, *snapshots) if one.blob])
     timeline = _Timeline()
     divided: dict[str, tuple[str, list[str]]] = {}
@@ -103,10 +113,7 @@ def law_documents(repository: Path, path: str, every: Sequence[FileSnapshot], re
     facts, known = law_facts(newest or ""), law_headings(newest or "")
     for snapshot in snapshots:
         markdown = next(contents) if snapshot.blob else ""
-        if markdown is None:
-            report.note("a law with snapshots that this copy of the repository lacks, left out", path=f"{path}, {snapshot.day}")
-            return []
-        timeline.add(snapshot.day, law_articles(markdown, known, divided))
+        timeline.add(snapshot.day, law_articles(markdown or "", known, divided))
     if not timeline.articles:
         report.note("a file without articles, left out", path=path)
         return []
@@ -148,7 +155,16 @@ class _Timeline:
             for version in self._open.pop(number).values():
                 version.end = day
         for number, some in found.items():
-            self._open[number] = self._continued(number, some, day)
+            if not self._unchanged(number, some):
+                self._open[number] = self._continued(number, some, day)
+
+    def _unchanged(self, number: str, some: Sequence[LawArticle]) -> bool:
+        """Whether the one version in force under a number goes on as it is: nearly all articles of a snapshot."""
+        former = self._open.get(number, {})
+        if len(some) != 1 or len(former) != 1:
+            return False
+        (version,) = former.values()
+        return version.text == some[0].markdown and version.headings == some[0].headings
 
     def _continued(self, number: str, some: Sequence[LawArticle], day: datetime.date) -> dict[int, _Version]:
         """The versions in force after a snapshot: the same texts go on, others follow those that end, in their order."""

@@ -10,7 +10,8 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-_ARTICLE = re.compile(r"(?m)^(?:#{1,6} +)?Article[ \u00a0]+(\S[^\n]{0,80}?)[ \t]*$")
+_ARTICLE = re.compile(r"(?m)Article[ \u00a0]+(\S[^\n]{0,80}?)[ \t]*$")  # begins with a literal, for which `re` searches fast
+_ARTICLE_MARK = re.compile(r"(?:#{1,6} +)?")  # the rest of the line before it
 _HEADING = re.compile(r"(?m)^#{1,6} +(?!Article[ \u00a0])(\S(?:.*\S)?)[^\S\n]*$")
 _FACT = re.compile(r'(?m)^(\w+): "?(.*?)"?[ \t]*$')
 _RANKS = ("partie", "livre", "titre", "sous-titre", "chapitre", "section", "sous-section", "paragraphe", "sous-paragraphe")
@@ -61,17 +62,21 @@ def law_articles(
     >>> [article_text(one.markdown) for one in earlier] == [article_text(one.markdown) for one in later]
     True
     """
-    pieces, seen = _ARTICLE.split(markdown), {} if divided is None else divided
+    preface, pieces = _article_pieces(markdown)
+    seen = {} if divided is None else divided
     path: list[tuple[int, str]] = []
-    _, headings = _divided(pieces[0].rpartition("\n# ")[2].partition("\n")[2], known)
+    above: tuple[str, ...] = ()
+    _, headings = _divided(preface.rpartition("\n# ")[2].partition("\n")[2], known)
     articles = []
-    for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):
-        for heading in headings:
-            _descend(path, heading)
+    for number, piece in pieces:
+        if headings:
+            for heading in headings:
+                _descend(path, heading)
+            above = tuple(heading for _, heading in path)
         if piece not in seen:
             seen[piece] = _divided(piece, known)
         text, headings = seen[piece]
-        articles.append(LawArticle(number.strip(), text, tuple(heading for _, heading in path)))
+        articles.append(LawArticle(number, text, above))
     return articles
 
 
@@ -92,6 +97,18 @@ def same_text_key(text: str) -> str:
     """
     plain = _MARKUP.sub("", text.replace("’", "'").replace("œ", "oe"))
     return "".join(plain.split())
+
+
+def _article_pieces(markdown: str) -> tuple[str, list[tuple[str, str]]]:
+    """What is before the first article, and the number of each article with what follows up to the next."""
+    marks = []
+    for mark in _ARTICLE.finditer(markdown):
+        start = markdown.rfind("\n", 0, mark.start()) + 1
+        if start == mark.start() or _ARTICLE_MARK.fullmatch(markdown, start, mark.start()):
+            marks.append((start, mark.end(), mark[1].strip()))
+    starts = [*(start for start, _, _ in marks), len(markdown)]
+    pieces = [(number, markdown[after:end]) for (_, after, number), end in zip(marks, starts[1:], strict=True)]
+    return markdown[: starts[0]], pieces
 
 
 def _divided(piece: str, known: Collection[str]) -> tuple[str, list[str]]:
