@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace as replaced
 from pathlib import Path
 
-from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
 from lexfuse.data import downloads
 from lexfuse.data.files import existing
 from lexfuse.data.formats.beir import Collection, write_collection
+from lexfuse.data.progress_bar import ProgressBar, no_progress_bar
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.names import PublicName
 from lexfuse.data.sources.public_collections import public_collections

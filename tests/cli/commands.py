@@ -37,7 +37,7 @@ ARGUMENTS = {
     "fetch": ["fr-legal-dense"],
     "demo": ["--no-serve", "--folder", "NEW"],
     "train static": ["HERE/articles.csv", "NEW", "--dimension", "2"],
-    "train query-table": ["fr-legal-splade", "HERE/questions.csv", "NEW"],
+    "train query-table": ["HERE/splade", "HERE/questions.csv", "NEW"],
     **{f"train {kind}": LEARNT for kind in ("dense", "two-tower", "splade", "colbert", "cross")},
     **{f"adapt {kind}": LEARNT for kind in ("tsdae", "sdr", "mlm", "structure")},
     "tune weights": [*ASKED, "--channels", "bm25,tfidf", "--folds", "2"],

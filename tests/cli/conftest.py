@@ -41,8 +41,9 @@ def tiny(module_at):
 
 
 @pytest.fixture(scope="session")
-def library(commands, tmp_path_factory):
-    """A folder with files to import, ask and evaluate, and an index."""
+def library(commands, tiny, tmp_path_factory):
+    """A folder with files to import, ask and evaluate, an index, and a small SPLADE model."""
     folder = tmp_path_factory.mktemp("bibliothèque")
     commands.write_library(folder)
+    tiny.folder(folder / "splade", "bert", head="mlm")
     return folder

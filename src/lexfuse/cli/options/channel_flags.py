@@ -72,7 +72,7 @@ class ChannelFlags(FlagGroup):
         ),
     ] = False
     terms: Annotated[int, typer.Option("--terms", help="Keep the N highest-weighted terms of a sparse vector; 0 keeps all.")] = 0
-    bits: Annotated[int, typer.Option("--bits", help="Bits per number in the token vectors of colbert, 1 to 8.")] = 3
+    bits: Annotated[int, typer.Option("--bits", help="Bits per number in the token vectors of colbert, 1 to 8.")] = 4
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="Processors that encode [default: all of them].")] = None
     cache: Annotated[
         Path | None, typer.Option("--embedding-cache", help="A file that keeps dense vectors, so that no text is encoded twice.")

@@ -22,6 +22,7 @@ class SourceName(StrEnum):
     LEGALQUAD = "legalquad"
     SCIFACT = "scifact"
     CANADA = "canada"
+    HUMAN_RIGHTS = "human-rights"  # judgments of the European Court of Human Rights
 
 
 class PublicName(StrEnum):
@@ -29,6 +30,7 @@ class PublicName(StrEnum):
 
     FRENCH_LABOUR_LAW = "french-labour-law"
     CONSTITUTION_OF_INDIA = "constitution-of-india"
+    HUMAN_RIGHTS_JUDGMENTS = "human-rights-judgments"
     LEGALQUAD = "legalquad"
     SCIFACT = "scifact"
 

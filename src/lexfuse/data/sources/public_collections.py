@@ -88,6 +88,20 @@ def public_collections() -> dict[PublicName, PublicCollection]:
             (downloads.CONSTITUTION,),
         ),
         PublicCollection(
+            PublicName.HUMAN_RIGHTS_JUDGMENTS,
+            "Judgments of the European Court of Human Rights",
+            "en, fr",
+            60,
+            0,
+            1.2,
+            "PyPI package: Apache-2.0; the Court allows reproduction with its name as the source",
+            "60 whole judgments of 1968 to 1997, 31 in English and 29 in French, with parties, days and application numbers: "
+            "case law to compare with a judgment of your own.",
+            "The case law of the Court: the package has them as samples for its tests. There are no questions and no labels.",
+            SourceName.HUMAN_RIGHTS,
+            (downloads.JUDGMENTS,),
+        ),
+        PublicCollection(
             PublicName.LEGALQUAD,
             "LegalQuAD: German court decisions with a question on each",
             "de",

@@ -31,11 +31,12 @@ _READERS = {
     SourceName.LEGALQUAD: "legalquad:read_legalquad",
     SourceName.SCIFACT: "scifact:read_scifact",
     SourceName.CANADA: "canada:read_canada",
+    SourceName.HUMAN_RIGHTS: "human_rights.judgments:read_judgments",
 }
 
 
 # Collections with documents, queries and labels; the others have documents only.
-_WITH_QUERIES = frozenset(set(SourceName) - {SourceName.LEGI, SourceName.KALI, SourceName.CONSTITUTION})
+_WITH_QUERIES = frozenset(set(SourceName) - {SourceName.LEGI, SourceName.KALI, SourceName.CONSTITUTION, SourceName.HUMAN_RIGHTS})
 
 
 def read_source(
@@ -90,6 +91,7 @@ def detect_source(path: str | Path) -> SourceName | None:
     from lexfuse.data.sources.canada import SECTIONS_FILE
     from lexfuse.data.sources.coliee import is_coliee
     from lexfuse.data.sources.constitution import ARTICLES_FILE
+    from lexfuse.data.sources.human_rights.judgments import JUDGMENT_FILE
     from lexfuse.data.sources.kali import AGREEMENT_FILE
     from lexfuse.data.sources.labour_sheets import SHEETS_FILE
     from lexfuse.data.sources.legalquad import QUESTIONS_FILE
@@ -114,6 +116,7 @@ def detect_source(path: str | Path) -> SourceName | None:
         QUESTIONS_FILE: SourceName.LEGALQUAD,
         ABSTRACTS_FILE: SourceName.SCIFACT,
         SECTIONS_FILE: SourceName.CANADA,
+        JUDGMENT_FILE: SourceName.HUMAN_RIGHTS,
     }
     for name, source in files.items():
         if has_member(path, name):

@@ -1,0 +1,1 @@
+"""Judgments of the European Court of Human Rights."""
