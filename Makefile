@@ -56,7 +56,7 @@ crash: install  ## kill writers 1,000 times, lose power 200 times, let every cal
 	done
 
 test-train: $(TRAIN)/.installed  ## run the tests of training, which need torch
-	$(TRAIN_BIN)/python -m pytest $(WORKERS) tests/training src/lexfuse/train src/lexfuse/bridges/mteb.py
+	$(TRAIN_BIN)/python -m pytest $(WORKERS) tests/train/with_torch src/lexfuse/train src/lexfuse/bridges/mteb.py
 
 fuzz: install  ## look for inputs that break a reader, ten minutes long (Linux on x86_64)
 	$(BIN)/python tests/fuzz/fixtures/harness.py -max_total_time=600 -max_len=4096

@@ -24,6 +24,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from memory_folder import use_memory
 from shared_compilation import one_compiles, share_compilation
 
 # Hundreds of processes import the package and its tests: compiled once, they are kept for all, also where a container turns
@@ -32,9 +33,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # its pipelines would use the network
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # workers share the cores, and its threads take processor time while they wait
+use_memory()
 
 ROOT = Path(__file__).parent
-SOURCE, TRAINING = ROOT / "src", ROOT / "tests" / "training"
+SOURCE, TRAINING = ROOT / "src", ROOT / "tests" / "train" / "with_torch"
 COMPILED = SOURCE / "lexfuse" / "web" / "timeline.py"  # if this module has been compiled, so have the others
 NEEDED = frozenset({"torch", "transformers", "safetensors"})  # what the extra `train` installs
 GIVEN = {  # what most examples are made of: names and their modules

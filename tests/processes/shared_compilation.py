@@ -19,9 +19,14 @@ except ImportError:  # no such locks on Windows: every process compiles for itse
     fcntl = None
 
 _HERE = hashlib.sha256(str(Path(__file__).resolve()).encode()).hexdigest()[:16]  # another checkout has another cache
-_PLACE = Path(tempfile.gettempdir()) / f"lexfuse-compilation-{os.getuid() if hasattr(os, 'getuid') else 0}-{_HERE}"
+_NAME = f"lexfuse-compilation-{os.getuid() if hasattr(os, 'getuid') else 0}-{_HERE}"
 _THREADS = threading.RLock()
 _depth = 0  # of loops that this process compiles for one another
+
+
+def _place(suffix: str = "") -> Path:
+    """The file that is locked; processes that this one starts have the same folder."""
+    return Path(tempfile.gettempdir()) / f"{_NAME}{suffix}"
 
 
 @contextmanager
@@ -30,7 +35,7 @@ def one_compiles(module: Path):
     if fcntl is None or Path(importlib.util.cache_from_source(str(module))).is_file():
         yield
         return
-    with _PLACE.with_suffix(".modules").open("a") as file:
+    with _place(".modules").open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -64,7 +69,7 @@ def _turn():
         if _depth:
             yield
             return
-        with _PLACE.open("a") as file:
+        with _place().open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # ends with the file, also when the process is killed
             _depth += 1
             try:

@@ -24,7 +24,7 @@ from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.encoder import Side
 from lexfuse.errors import ConfigError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
 WORDS = {"profile": "bm25"}
 FUSED = {"options": {"channels": ["bm25", "dense"], "fusion": "rrf"}}

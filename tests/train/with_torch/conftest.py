@@ -21,7 +21,7 @@ from lexfuse.train.models.dense import DenseLearner, TwoTowerLearner
 from lexfuse.train.models.splade import SpladeLearner
 
 torch.set_num_threads(1)
-_FILE = Path(__file__).parent.parent / "references" / "tiny.py"
+_FILE = Path(__file__).parents[2] / "references" / "tiny.py"
 _LEARNERS = {
     ModelKind.DENSE: DenseLearner,
     ModelKind.TWO_TOWER: TwoTowerLearner,

@@ -111,6 +111,28 @@ def scores(recipe_named, material, all_seeds, tmp_path_factory):
     return folder
 
 
+def test_kinds_that_are_measured_side_by_side_give_the_same_file(recipe_named, recipe, material, all_seeds, scores, tmp_path):
+    module, sources = recipe_named("side_by_side"), recipe_named("french_scores").SOURCES
+    known = json.loads((scores / "seeds.json").read_text())
+
+    class Known:
+        """A scorer that has measured every seed before."""
+
+        def __init__(self, out):
+            self.out = out
+            out.mkdir()
+
+        def reached(self, *asked):
+            return next(one for one in known if (one["kind"], one["start"], one["seed"]) == asked)
+
+    for kind in sources:
+        module.measure_seeds(kind, recipe.Seeds(material, all_seeds), Known(tmp_path / kind))
+        assert (tmp_path / kind / module.MEASURED).exists()
+    module.join_seeds(tmp_path)
+    joined = json.loads((tmp_path / "seeds.json").read_text())
+    assert sorted(joined, key=str) == sorted((one for one in known if one["kind"] in sources), key=str)
+
+
 def test_the_seed_that_dev_prefers_is_chosen(recipe_named, scores, tmp_path):
     seeds = [
         {"kind": kind, "start": start, "seed": seed, "dev": {"R@100": value}}
@@ -153,7 +175,8 @@ def test_models_say_what_they_say_alone(recipe, material, work, scores):
         (text, _), articles = material.dev["q3"], material.articles
         for name in ("dense", "splade", "colbert"):
             kind = recipe.kinds()[name]
-            alone = recipe.scored(recipe.learner_of(kind.learner, work / kind.paired, kind.tuned), [text], articles)[0]
+            learner = recipe.learner_of(kind.learner, work / kind.paired, kind.tuned)
+            alone = recipe.scored(learner, learner.texts([text], articles))[0]
             np.testing.assert_allclose(table[f"scores {name}"][at], alone, atol=1e-4)
             assert table[f"levels {name}"].max() == pytest.approx(np.nanmax(table[f"scores {name}"]))
         assert np.isfinite(table["scores cross"][at]).tolist() == [True] * 4 + [False] * 2  # what BM25 ranks
@@ -177,7 +200,7 @@ def test_long_articles_count_by_their_best_window(recipe_named, recipe, work, tm
     learner = recipe.learner_of(recipe.DenseLearner, work / "paired", recipe.TUNED)
     pool = scorer.pool(learner, crossed=False)
     assert len(pool.passages) > 2
-    windows = recipe.scored(learner, ["la prime"], pool.passages)[0]
+    windows = recipe.scored(learner, learner.texts(["la prime"], pool.passages))[0]
     assert scorer.matrix("dense", "paired")[0].tolist() == pytest.approx([windows[:-1].max(), windows[-1]], abs=1e-4)
 
 

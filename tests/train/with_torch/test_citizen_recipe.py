@@ -145,13 +145,9 @@ def test_french_words_start_where_their_translations_are(recipe_named):
     pairs = []
     for _ in range(600):
         some = draw.sample(words, 6)
-        pairs.append(
-            sys.modules["citizen_material"].ParallelText(
-                "A", " ".join(one for _, one in some), " ".join(one for one, _ in some), "", ""
-            )
-        )
+        pairs.append(TrainingPair(" ".join(one for _, one in some), " ".join(one for one, _ in some)))
     module.VOCABULARY = 400
-    tokenizer = module.vocabulary([pair.french for pair in pairs] * 2, [pair.english for pair in pairs])
+    tokenizer = module.vocabulary([french for _, french in pairs] * 2, [english for english, _ in pairs])
     place = {word: tokenizer.token_to_id(word) for pair in words for word in pair}
     assert None not in place.values()
     generator = np.random.default_rng(1)
