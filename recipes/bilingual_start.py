@@ -6,11 +6,11 @@ MATERIAL is what `citizen_material.py` wrote, MINILM the folder of all-MiniLM-L6
 a model folder with the layers of MiniLM and a vocabulary of both languages, in small letters and without accents, which people
 leave out when they ask ("conges payes"). It takes some minutes.
 
-1. A WordPiece vocabulary of 32,000 entries, learned from French law and from the English side of the parallel text.
+1. A WordPiece vocabulary of 32,000 entries, learned from French law, everyday sentences, and the English side of parallel text.
 2. An entry that MiniLM has keeps its vector. Any other one starts as the mean of the English pieces that spell it.
 3. The vectors of the entries that occur in French move so that the mean vector of a French section is that of its English side:
-   least squares over all sections and marginal notes, by conjugate gradients, with a penalty that keeps rare entries near their
-   start. An entry of both languages moves by half of what it should.
+   least squares over all sections, marginal notes and everyday sentences, by conjugate gradients, with a penalty that keeps rare
+   entries near their start. An entry of both languages moves by half of what it should.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from citizen_material import CitizenMaterial, ParallelText
+from citizen_material import CitizenMaterial
 from scipy import sparse
 from tokenizers import Tokenizer
 from transformers import AutoTokenizer, BertConfig, BertModel
 from word_pieces import SPECIAL, learn_word_pieces, write_tokenizer
 
 from lexfuse.data.arrays import F32
+from lexfuse.train.examples.training_pair import TrainingPair
 
 VOCABULARY, WINDOW = 32_000, 256
+SENTENCES = 5  # times that everyday sentences are counted: they are short, and the law is long
 ENGLISH_SHARE = 0.25  # of the characters that the vocabulary is learned from
 PENALTY = 0.02  # of a step away from the start, in the weight of a section
 ITERATIONS = 40  # of conjugate gradients
@@ -42,14 +44,15 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     options = parser.parse_args()
     material = CitizenMaterial.read(options.material)
-    tokenizer = vocabulary(material.french, [pair.english for pair in material.parallel])
+    english, french = ([pair[side] for pair in material.sentences] * SENTENCES for side in (0, 1))
+    tokenizer = vocabulary([*material.french, *french], [*english, *(pair.english for pair in material.parallel)])
     old, pieces = (
         BertModel.from_pretrained(options.minilm, add_pooling_layer=False),
         AutoTokenizer.from_pretrained(options.minilm),
     )
     words = old.embeddings.word_embeddings.weight.detach().numpy()
     start, own = spelled(tokenizer, pieces, words)
-    moved = translated(tokenizer, material.parallel, start, own)
+    moved = translated(tokenizer, texts_of(material), start, own)
     write(options.out, tokenizer, old, moved)
 
 
@@ -78,13 +81,18 @@ def spelled(tokenizer: Tokenizer, pieces: AutoTokenizer, words: F32) -> tuple[F3
     return start, own
 
 
-def translated(tokenizer: Tokenizer, parallel: Sequence[ParallelText], start: F32, own: np.ndarray) -> F32:
+def texts_of(material: CitizenMaterial) -> list[TrainingPair]:
+    """English and French texts that say the same: sections, marginal notes, everyday sentences."""
+    sections = [TrainingPair(pair.english, pair.french) for pair in material.parallel]
+    notes = [
+        TrainingPair(pair.english_note, pair.french_note) for pair in material.parallel if pair.english_note and pair.french_note
+    ]
+    return [*sections, *notes, *material.sentences]
+
+
+def translated(tokenizer: Tokenizer, texts: Sequence[TrainingPair], start: F32, own: np.ndarray) -> F32:
     """Vectors by which a French text has the mean of its English side."""
-    noted = [pair for pair in parallel if pair.english_note and pair.french_note]
-    french, english = (
-        counts(tokenizer, [*(getattr(pair, side) for pair in parallel), *(getattr(pair, f"{side}_note") for pair in noted)])
-        for side in ("french", "english")
-    )
+    english, french = (counts(tokenizer, side) for side in zip(*texts, strict=True))
     occurs = (np.asarray((french > 0).sum(axis=0)).ravel() > 0) & ~_special(tokenizer)
     weight = _rarity(english)
     aim = _means(english, weight) @ start

@@ -1,13 +1,15 @@
-"""What the fifth generation of the French models learns from in addition to `french_material.py`, made once on any machine.
+"""What the French models learn from in addition to `french_material.py`, made once on any machine.
 
-    python recipes/citizen_material.py FR-CITIZEN FR-PUBLIC FR-LABOUR CA-PARALLEL OUT
+    python recipes/citizen_material.py FR-CITIZEN FR-PUBLIC FR-LABOUR CA-PARALLEL OUT [--sentences FILE]
 
-The folders are the collections of these names. The default install is enough; it takes some minutes and 25 MB.
+The folders are the collections of these names. The default install is enough; it takes some minutes and 32 MB.
 
 - Pairs from the structure of the 65 codes of fr-citizen.
 - Questions of fr-citizen and fr-public, each with its title and the description of its sheet as two wordings, and what BM25 ranks
   for them. A train question whose sheet or title is also in dev or test of any of the three collections is left out.
 - The parallel sections of Canadian law, without the acts that are kept for the measure of search across languages.
+- Everyday sentences in both languages, if a file has them: English, a tab, French on each line, as Tatoeba's sentence pairs are
+  published. A line without two texts is skipped and counted. The law does not use the words that people ask in.
 
 Never looked at: the test questions.
 """
@@ -20,7 +22,7 @@ import hashlib
 import json
 import lzma
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.read_report import ReadReport
 from lexfuse.encode.passage_plan import whole_text
+from lexfuse.errors import DataError
 from lexfuse.train.examples.training_pair import TrainingPair
 from lexfuse.train.structure.structure_pairs import structure_pairs
 
@@ -62,6 +65,7 @@ class CitizenMaterial:
     rankings: dict[str, dict[str, list[int]]]  # by collection and wording: places of articles by BM25
     parallel: list[ParallelText]
     kept: list[ParallelText]  # of the acts that are searched across languages
+    sentences: list[TrainingPair] = field(default_factory=list)  # of everyday language, English and French
 
     @property
     def french(self) -> list[str]:
@@ -72,7 +76,7 @@ class CitizenMaterial:
         """Save."""
         folder.mkdir(parents=True, exist_ok=True)
         values = asdict(self)
-        for name in ("ids", "parallel", "kept", "pairs"):
+        for name in ("ids", "parallel", "kept", "pairs", "sentences"):
             values[name] = getattr(self, name)
         place = {text: at for at, text in enumerate(self.articles)}
         values["pairs"] = {
@@ -94,6 +98,7 @@ class CitizenMaterial:
         }
         for name in ("parallel", "kept"):
             values[name] = [ParallelText(*one) for one in values[name]]
+        values["sentences"] = [TrainingPair(*one) for one in values["sentences"]]
         for split in ("train", "dev"):
             values[split] = {
                 name: {id: (wordings, grades) for id, (wordings, grades) in some.items()} for name, some in values[split].items()
@@ -136,6 +141,20 @@ def read_parallel(path: Path) -> Iterable[ParallelText]:
             yield ParallelText(one["act"], one["en"], one["fr"], one["en_note"] or "", one["fr_note"] or "")
 
 
+def read_sentences(path: Path, report: ReadReport) -> list[TrainingPair]:
+    """Sentences of everyday language, English and French, each pair once."""
+    found: dict[TrainingPair, None] = {}
+    with path.open(encoding="utf-8") as stream:
+        for number, line in enumerate(stream, start=1):
+            english, _, french = (part.strip() for part in line.partition("\t"))
+            french = french.partition("\t")[0].strip()  # a third column names the authors
+            if english and french:
+                found[TrainingPair(english, french)] = None
+            else:
+                report.bad(DataError("no English and French text with a tab between them", path=path, line=number))
+    return list(found)
+
+
 def _held(collections: Iterable[Collection]) -> set[str]:
     """Ids and titles of the dev and test questions of all collections."""
     found: set[str] = set()
@@ -174,9 +193,10 @@ def _hash(text: str) -> str:
 
 def main() -> None:
     """Make and save it."""
-    parser = argparse.ArgumentParser(description="What the fifth generation of the French models learns from")
+    parser = argparse.ArgumentParser(description="What the French models learn from in addition")
     for name in ("citizen", "public", "labour", "parallel", "out"):
         parser.add_argument(name, type=Path)
+    parser.add_argument("--sentences", type=Path, help="everyday sentences: English, a tab, French on each line")
     options = parser.parse_args()
     citizen, labour = read_collection(options.citizen), read_collection(options.labour)
     public = Collection(
@@ -185,6 +205,10 @@ def main() -> None:
         {split: read_qrels(options.public / "qrels" / f"{split}.tsv") for split in ("train", "dev")},
     )
     material = made(citizen, public, labour, read_parallel(options.parallel))
+    if options.sentences is not None:
+        report = ReadReport(skip_bad=True)
+        material = replace(material, sentences=read_sentences(options.sentences, report))
+        print(f"{len(material.sentences):,} everyday sentences", *report.lines(), sep="\n")
     material.write(options.out)
     for name, some in material.pairs.items():
         print(f"{name}: {len(some):,} pairs")

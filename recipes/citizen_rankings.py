@@ -58,7 +58,7 @@ def rank(collection: Collection, kind: str, folder: Path, out: Path) -> None:
     units = PassageWindow(tokens, length, len(tokens.before) + len(tokens.after))
     pool = judged_pool(collection.corpus, collection.queries, qrels, units=units, candidates=None, depth=DEPTH)
     say(f"{out.name}: {len(pool.questions):,} questions, {len(pool.docs):,} articles in {len(pool.passages):,} windows")
-    found = scored(learner, pool.questions, pool.passages)
+    found = scored(learner, learner.texts(pool.questions, pool.passages))
     by_article = np.maximum.reduceat(found, np.searchsorted(pool.owner, np.arange(len(pool.docs))), axis=1)
     best = np.argsort(-by_article, axis=1, kind="stable")[:, :DEPTH].astype(np.int32)
     np.savez_compressed(

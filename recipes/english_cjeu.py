@@ -186,7 +186,8 @@ class Recipe:
         texts = [question.text(form) for form, _, question in asked]
 
         def ranked() -> I32:
-            scores = scored(learner_of(kind, model, self._cut(training)), texts, self.documents)
+            learner = learner_of(kind, model, self._cut(training))
+            scores = scored(learner, learner.texts(texts, self.documents))
             scores[~self._dates([question for _, _, question in asked]).earlier] = -np.inf
             return np.argsort(-scores, axis=1, kind="stable")[:, : 3 * OWN].astype(np.int32)
 

@@ -11,9 +11,9 @@
 Each stage reads what the one before left in ``work`` and resumes an interrupted run.
 
 1. ``backbone``: masked-language training of the bilingual start on French law, agreements and sheets, on both sides of the
-   parallel sections, and on sections with their translation in one text.
-2. ``teach``: the backbone learns the vectors that MiniLM gives to the English side of parallel sections and marginal notes, from
-   both sides.
+   parallel sections, and on sections and everyday sentences with their translation in one text.
+2. ``teach``: the backbone learns the vectors that MiniLM gives to the English side of parallel sections, marginal notes and
+   everyday sentences, from both sides.
 3. ``pairs``: contrastive training on the structure of French law (headings, titles, citations, sentences to their article;
    agreements, sheets), and on marginal notes to sections within and across the languages.
 4. ``dense``: questions of the three collections, in batches of one collection, with other wordings, typing errors and everyday
@@ -70,6 +70,7 @@ from lexfuse.train.models.student import StudentLearner
 
 WINDOW = 256
 PIECE_WORDS = 170  # of a text that the backbone reads at once: about 250 tokens
+TOGETHER = 8  # everyday sentences with their translations in a text that the backbone reads
 MASKED = 0.25  # of the tokens that the backbone predicts
 CROSS_PAIRS = 40_000  # that the cross-encoder learns from, a sample of all pairs
 OWN, LEXICAL = 40, 25  # hard negatives of a question by the model and by BM25
@@ -83,11 +84,13 @@ MEASURES = "R@10 R@100 R@500 RR@100"
 BACKBONE = Hyperparameters.usual(
     ModelKind.DENSE, steps=2000, batch=512, learning_rate=8e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
     passage_length=WINDOW, evaluate_every=500, patience=0,
-    shares={"law": 0.6, "agreements": 0.13, "sheets": 0.02, "canada": 0.1, "english": 0.05, "translations": 0.1},
+    shares={
+        "law": 0.57, "agreements": 0.12, "sheets": 0.02, "canada": 0.1, "english": 0.05, "translations": 0.09, "sentences": 0.05,
+    },
 )  # fmt: skip
 TEACH = Hyperparameters.usual(
     ModelKind.DENSE, steps=900, batch=512, learning_rate=3e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
-    passage_length=WINDOW, evaluate_every=1000, patience=0, shares={"sections": 0.75, "notes": 0.25},
+    passage_length=WINDOW, evaluate_every=1000, patience=0, shares={"sections": 0.6, "notes": 0.2, "sentences": 0.2},
 )  # fmt: skip
 PAIRS = Hyperparameters.usual(
     ModelKind.DENSE, steps=750, batch=1024, learning_rate=2e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
@@ -177,6 +180,8 @@ class Recipe:
         }
         pieces = {name: dict.fromkeys(piece for text in texts for piece in divided(text)) for name, texts in read.items()}
         pieces["translations"] = dict.fromkeys(f"{begun(one.english)} {begun(one.french)}" for one in parallel)
+        everyday = [" ".join(pair) for pair in self.citizen.sentences]
+        pieces["sentences"] = dict.fromkeys(" ".join(everyday[at : at + TOGETHER]) for at in range(0, len(everyday), TOGETHER))
         texts = Examples.of_pairs({name: [TrainingPair(piece, piece) for piece in some] for name, some in pieces.items() if some})
         training = BACKBONE.replace(shares={name: share for name, share in BACKBONE.shares.items() if pieces[name]})
         staged(
@@ -193,8 +198,10 @@ class Recipe:
         pairs = {
             "sections": [TrainingPair(one.english, one.french) for one in self.citizen.parallel],
             "notes": [TrainingPair(one.english_note, one.french_note) for one in self.noted],
+            "sentences": self.citizen.sentences,
         }
-        examples = Examples.of_pairs({name: list(dict.fromkeys(some)) for name, some in pairs.items()})
+        examples = Examples.of_pairs({name: list(dict.fromkeys(some)) for name, some in pairs.items() if some})
+        training = TEACH.replace(shares={name: share for name, share in TEACH.shares.items() if pairs[name]})
         english = learner_of(DenseLearner, teacher, TEACH)
         vectors = encoded(english, english.texts(examples.queries, []).queries)
         staged(
@@ -203,7 +210,7 @@ class Recipe:
             lambda base, training: StudentLearner(base, training, vectors),
             self.work / "backbone",
             examples,
-            TEACH,
+            training,
         )
         self.report(self.work / "taught")
 
@@ -260,7 +267,7 @@ class Recipe:
             places, scores, _ = best_places(ranker, dev.questions, self.vectors(ranker, name), CANDIDATES)
             before = np.full((len(dev.questions), len(searched.ids)), -np.inf, np.float32)
             np.put_along_axis(before, places, scores, axis=1)
-            after = scored(model, dev.questions, dev.passages, places.astype(np.int32))
+            after = scored(model, model.texts(dev.questions, dev.passages), places.astype(np.int32))
             found[name] = {
                 f"{measure} {when}": value
                 for when, matrix in (("before", before), ("after", after))

@@ -12,9 +12,9 @@ another setting. In-domain is the seed of each kind with the highest R@100 on de
 before ``scores``.
 
 Articles are read whole, in windows of as many tokens as a model was trained on, of which the best counts. The cross-encoder
-reranks the first 1,000 of BM25. SCORES gets one table for each setting and split: the scores by all models of what one of them
-or BM25 has among its first 1,000, and of what is judged; and the distribution of all scores on dev. ``reproduce`` makes FUSE's
-tables of them, if SCORES lies next to the collection under the name fr-labour-scores.
+reranks the first 1,000 of BM25 by their beginnings, as monoBERT does. SCORES gets one table for each setting and split: the
+scores by all models of what one of them or BM25 has among its first 1,000, and of what is judged; and the distribution of all
+scores on dev. ``reproduce`` makes FUSE's tables of them, if SCORES lies next to the collection under the name fr-labour-scores.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from french_seeds import FOLDER, SEEDS, kinds
+from french_seeds import SEEDS, STARTS, kinds, model_name
 from query_cost import query_cost
 from stages import learner_of, say, scored
 
@@ -39,10 +39,11 @@ from lexfuse.data.run import Run
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.train.examples.dev_evaluation import DevQueries
 from lexfuse.train.examples.labelled_examples import PassageWindow, judged_pool
-from lexfuse.train.models.learner import Learner
+from lexfuse.train.models.learner import Learner, TokenisedTexts
 
 DEPTH = 1000  # of every ranking
 SPLITS = ("dev", "test")
+SEEDS_FILE = "seeds.json"  # of the measures of seeds
 CROSS = "cross"
 MEASURES = "R@10 R@50 R@100 R@500 R@1000 RR@100"  # of seeds
 CHOICE = "R@100"  # on dev, by which a seed is chosen
@@ -66,6 +67,7 @@ class Scorer:
         if unranked := [query for query in self.qrels.queries if query not in first.queries]:
             raise SystemExit(f"the run {first.name!r} does not rank {unranked[0]!r}; rank all queries of the collection")
         self.pools: dict[tuple[int, bool], DevQueries] = {}
+        self.texts: dict[str, TokenisedTexts] = {}
 
     def scores(self) -> None:
         """The tables of both settings and splits."""
@@ -76,16 +78,19 @@ class Scorer:
 
     def seeds(self, names: Iterable[str] = ()) -> None:
         """The measures of every seed of some kinds, or of all, after the pairs and without them."""
-        found: list[dict[str, Any]] = []
-        for name in names or kinds():
-            for start, suffix in (("pairs", ""), ("backbone", "-direct")):
-                for seed in SEEDS:
-                    model = f"{FOLDER}/{name}{suffix}-{seed}"
-                    if (self.work / model).exists():
-                        matrix = self.matrix(name, model)
-                        reached = {split: self.measured(matrix, split) for split in SPLITS}
-                        found.append({"kind": name, "start": start, "seed": seed, **reached})
-        (self.out / "seeds.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+        found = [
+            self.reached(name, start, seed)
+            for name in names or kinds()
+            for start in STARTS
+            for seed in SEEDS
+            if (self.work / model_name(name, start, seed)).exists()
+        ]
+        (self.out / SEEDS_FILE).write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+    def reached(self, kind: str, start: str, seed: int) -> dict[str, Any]:
+        """The measures of one seed."""
+        matrix = self.matrix(kind, model_name(kind, start, seed))
+        return {"kind": kind, "start": start, "seed": seed, **{split: self.measured(matrix, split) for split in SPLITS}}
 
     def paired(self) -> dict[str, str]:
         """The model of each kind that has learned from pairs alone."""
@@ -93,7 +98,7 @@ class Scorer:
 
     def best_seeds(self) -> dict[str, str]:
         """The model of the best seed of each kind after the pairs."""
-        path = self.out / "seeds.json"
+        path = self.out / SEEDS_FILE
         found = json.loads(path.read_text("utf-8")) if path.is_file() else []
         best: dict[str, dict[str, Any]] = {}
         for one in found:
@@ -102,7 +107,7 @@ class Scorer:
                 best[kind] = max(best.get(kind, one), one, key=lambda seed: seed["dev"][CHOICE])
         if missing := [name for name in SOURCES if name not in best]:
             raise SystemExit(f"no seed of {missing[0]} was measured; run this step first: seeds")
-        return {kind: f"{FOLDER}/{kind}-{best[kind]['seed']}" for kind in SOURCES}
+        return {kind: model_name(kind, "pairs", best[kind]["seed"]) for kind in SOURCES}
 
     def costs(self) -> None:
         """Time and operations of a query by each model, with all vectors in the memory of the device."""
@@ -149,7 +154,9 @@ class Scorer:
         learner = learner_of(kind.learner, self.work / model, kind.tuned)
         pool = self.pool(learner, crossed=name == CROSS)
         say(f"{model}: {len(pool.questions):,} questions, {len(pool.docs):,} articles in {len(pool.passages):,} windows")
-        found = scored(learner, pool.questions, pool.passages, pool.candidates)
+        if name not in self.texts:  # seeds of a kind read the same tokens
+            self.texts[name] = learner.texts(pool.questions, pool.passages)
+        found = scored(learner, self.texts[name], pool.candidates)
         by_article = np.maximum.reduceat(found, np.searchsorted(pool.owner, np.arange(len(pool.docs))), axis=1)
         matrix = np.full((len(self.qrels.queries), len(self.collection.corpus)), -np.inf, dtype=np.float32)
         rows, columns = self.qrels.queries.ordinals(pool.queries), self.collection.corpus.ids.ordinals(pool.docs)
@@ -157,15 +164,15 @@ class Scorer:
         return matrix
 
     def pool(self, learner: Learner, *, crossed: bool) -> DevQueries:
-        """The questions and the windows of articles for a model; the window of a cross-encoder holds the question too."""
+        """The questions and the windows of articles for a model; a cross-encoder reads the beginnings of articles."""
         if self.collection.queries is None:
             raise SystemExit("the collection has no queries; give the folder with its queries and splits")
         tokens, settings = learner.base.tokens, learner.training_settings
         length = min(settings.passage_length, tokens.window)
         if (length, crossed) not in self.pools:
-            taken = settings.query_length if crossed else len(tokens.before) + len(tokens.after)
+            units = None if crossed else PassageWindow(tokens, length, len(tokens.before) + len(tokens.after))
             self.pools[length, crossed] = judged_pool(
-                self.collection.corpus, self.collection.queries, self.qrels, units=PassageWindow(tokens, length, taken),
+                self.collection.corpus, self.collection.queries, self.qrels, units=units,
                 candidates=self.first if crossed else None, depth=DEPTH,
             )  # fmt: skip
         return self.pools[length, crossed]

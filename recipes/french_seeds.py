@@ -17,7 +17,7 @@ say of the questions, for FUSE's tables: ``french_scores.py``.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,6 +73,14 @@ DIRECT: Mapping[str, Any] = {"learning_rate": 1e-4, "flops_warm_up": 0.33}  # of
 DIRECT_STEPS = 2  # times as many as after the pairs
 
 
+STARTS = {"pairs": "", "backbone": "-direct"}  # what a seed starts from, and how the name of its model says so
+
+
+def model_name(kind: str, start: str, seed: int) -> str:
+    """The folder of a seed's model, in the folder of work."""
+    return f"{FOLDER}/{kind}{STARTS[start]}-{seed}"
+
+
 class Kind(NamedTuple):
     """A kind of model, what it has learned from pairs alone, and how it learns the questions."""
 
@@ -102,20 +110,27 @@ class Seeds:
         self.place = {id: at for at, id in enumerate(material.ids)}
 
     def train(self, names: Sequence[str]) -> None:
-        """Every seed of some kinds: from the backbone without pairs, and after the pairs."""
+        """Every seed of some kinds."""
         for name in names:
-            kind = kinds()[name]
-            missing = [one for one in ("backbone", "paired", kind.paired) if not (self.work / one).exists()]
-            if missing:
-                raise SystemExit(f"there is no model {str(self.work / missing[0])!r}; recipes/french_citizen.py makes it")
-            examples = self.asked(name)
-            direct = kind.tuned.replace(steps=DIRECT_STEPS * kind.tuned.steps, **DIRECT)
-            for suffix, start, training in (("-direct", "backbone", direct), ("", kind.paired, kind.tuned)):
-                for seed in SEEDS:
-                    staged(
-                        self.work / FOLDER, f"{name}{suffix}-{seed}", kind.learner, self.work / start, examples,
-                        training.replace(seed=seed),
-                    )  # fmt: skip
+            for _ in self.trained(name):
+                pass
+
+    def trained(self, name: str) -> Iterator[tuple[str, int]]:
+        """Train a kind with each seed, after the pairs and without them; yield the start and the seed of each model."""
+        kind = kinds()[name]
+        missing = [one for one in ("backbone", "paired", kind.paired) if not (self.work / one).exists()]
+        if missing:
+            raise SystemExit(f"there is no model {str(self.work / missing[0])!r}; recipes/french_citizen.py makes it")
+        examples = self.asked(name)
+        direct = kind.tuned.replace(steps=DIRECT_STEPS * kind.tuned.steps, **DIRECT)
+        settings = {"pairs": (kind.paired, kind.tuned), "backbone": ("backbone", direct)}
+        for seed in SEEDS:
+            for start, (folder, training) in settings.items():
+                staged(
+                    self.work, model_name(name, start, seed), kind.learner, self.work / folder, examples,
+                    training.replace(seed=seed),
+                )  # fmt: skip
+                yield start, seed
 
     def asked(self, name: str) -> Examples:
         """What a kind learns from the questions; the dense model of pairs finds their negatives."""
@@ -127,7 +142,7 @@ class Seeds:
         """The articles that BM25 and a model together rank first for the text of each section, by its title."""
         model = learner_of(DenseLearner, folder, TUNED.replace(query_length=WINDOW))
         below = dict(material.pairs["sheets"])
-        scores = scored(model, [f"{title} {below[title]}" for title in material.sections], self.articles)
+        scores = scored(model, model.texts([f"{title} {below[title]}" for title in material.sections], self.articles))
         found = {}
         for (title, places), row in zip(material.sections.items(), scores, strict=True):
             at, lexical = (np.array(column) for column in zip(*places, strict=True))
@@ -145,7 +160,7 @@ class Seeds:
         asked += [("variants", Asked(text, [*material.train[id][1]], [])) for id, text in material.variants]
         asked += [(source, one) for source, some in material.more.items() for one in some]
         asked = [(source, one._replace(spared=[*one.spared, *near.get(one.text, ())])) for source, one in asked]
-        scores = scored(model, [one.text for _, one in asked], self.articles)
+        scores = scored(model, model.texts([one.text for _, one in asked], self.articles))
         answers: dict[str, set[str]] = {}
         for _, (text, docs, spared) in asked:
             answers.setdefault(text, set()).update(self.articles[self.place[doc]] for doc in (*docs, *spared))

@@ -21,7 +21,7 @@ from lexfuse.train.hyperparameters import Hyperparameters
 from lexfuse.train.loop.loop import DevSet, fit
 from lexfuse.train.loop.torch_device import best_device
 from lexfuse.train.models.base_model import StartingModel
-from lexfuse.train.models.learner import Learner
+from lexfuse.train.models.learner import Learner, TokenisedTexts
 
 NUMBERS = "training.json"  # how a model was trained and how well it does on dev
 DEV = "dev.json"  # how well it does on the dev questions of several collections
@@ -80,10 +80,10 @@ def learner_of(kind: Any, folder: Path, training: Hyperparameters) -> Any:
     return kind(StartingModel.read(folder), training).to(best_device()).eval()
 
 
-def scored(model: Learner, questions: Sequence[str], documents: Sequence[str], candidates: Any = None) -> F32:
+def scored(model: Learner, texts: TokenisedTexts, candidates: Any = None) -> F32:
     """Scores of all documents for all questions, or of each question's candidates."""
     with torch.no_grad(), torch.autocast(model.device.type, torch.bfloat16, enabled=model.device.type == "cuda"):
-        found: F32 = model.score(model.texts(questions, documents), candidates).numpy()
+        found: F32 = model.score(texts, candidates).numpy()
     return found
 
 
@@ -100,7 +100,7 @@ def averaged(out: Path, kind: Any, folders: Sequence[Path], training: Hyperparam
 
 def measured(model: Learner, judged: DevQueries) -> dict[str, float]:
     """How well a model ranks what is judged."""
-    return judged.measured(scored(model, judged.questions, judged.passages, judged.candidates))
+    return judged.measured(scored(model, model.texts(judged.questions, judged.passages), judged.candidates))
 
 
 def shown(measures: Mapping[str, float]) -> str:

@@ -7,6 +7,7 @@ from lexfuse.data.document import Document, DocumentKind
 from lexfuse.data.formats.beir import Collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
+from lexfuse.data.read_report import ReadReport
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +92,11 @@ def test_it_is_the_same_after_a_journey(recipe, material, tmp_path):
     again = recipe.CitizenMaterial.read(tmp_path)
     for name in recipe.CitizenMaterial.__slots__:
         assert getattr(again, name) == getattr(material, name)
+
+
+def test_everyday_sentences_are_read_once_and_bad_lines_are_counted(recipe, tmp_path):
+    path = tmp_path / "sentences.txt"
+    path.write_text("I rent.\tJe loue.\nI rent.\tJe loue.\nno translation\nI work.\tJe travaille.\tCC-BY\n", "utf-8")
+    report = ReadReport(skip_bad=True)
+    assert recipe.read_sentences(path, report) == [("I rent.", "Je loue."), ("I work.", "Je travaille.")]
+    assert report.lines() == [f"1 skipped: no English and French text with a tab between them ({path}, line 3)"]
