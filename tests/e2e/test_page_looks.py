@@ -140,6 +140,32 @@ def test_the_report_is_shown_with_its_own_style_and_script(visit):
     expect(page.locator("h1")).to_have_text("Experiments")
 
 
+EDGES = """() => [".searchbar", ".summary", ".result", ".options .fields"]
+  .map((name) => Math.round(document.querySelector(name).getBoundingClientRect().right))"""
+ARROWS = """() => [...document.querySelectorAll(".options .field:has(> select)")]
+  .map((each) => Math.round(each.getBoundingClientRect().bottom - each.querySelector("select").getBoundingClientRect().bottom))"""
+
+
+@pytest.mark.parametrize("width", [390, 1366, 1920])
+@pytest.mark.parametrize("index", ["labour", "lending"])
+def test_everything_ends_at_one_right_edge(visit, width, index):
+    page = visit(f"/?q=pr%C3%AAt+rupture&index={index}", width=width, expert=False)
+    page.evaluate("document.querySelectorAll('details.fold').forEach((each) => each.open = true)")
+    assert len(set(page.evaluate(EDGES))) == 1
+    assert set(page.evaluate(ARROWS)) == {0}  # the arrow of a choice is placed from the bottom of its field
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_an_error_and_an_empty_answer_lead_on(visit, script):
+    page = visit("/documents/nowhere", script=script, expected=("404",), expert=False)
+    page.get_by_role("searchbox").fill("rupture conventionnelle")
+    page.get_by_role("searchbox").press("Enter")
+    expect(page.locator("[data-result]").first).to_be_visible()
+    page.goto("/?q=xyzzy&profile=bm25")
+    page.locator(".nothing").get_by_role("link", name="Lending").click()
+    expect(page).to_have_url(re.compile("index=lending"))
+
+
 def test_french_is_french(visit):
     page = visit(f"/compare?q={QUESTION}&profile=bm25&profile=dense", language="fr")
     expect(page.locator("section.column").nth(1)).to_contain_text(re.compile("monte de|descend de|même rang"))

@@ -180,7 +180,7 @@ def test_a_document_of_the_index(visit):
     page = visit("/documents/lyon-2021-vice")
     page.get_by_role("link", name="Similar to this").click()
     expect(page.locator(".given")).to_contain_text("Vice du consentement et rupture conventionnelle")
-    expect(page.locator(".notes")).to_contain_text("1 left out as the document itself")
+    expect(page.locator(".likenesses")).to_contain_text("1 left out as the document itself")
     assert "Vice du consentement et rupture conventionnelle" not in " ".join(results(page).all_inner_texts())
     page.get_by_label("Only documents older than it").check()
     page.get_by_label("Only this kind").select_option("decision")

@@ -41,6 +41,9 @@ def site(collection, tmp_path_factory, serve):
         yield address
 
 
+SIZE = "(each) => getComputedStyle(each).fontSize"
+
+
 def results(page):
     return page.locator("[data-result]")
 
@@ -65,6 +68,8 @@ def test_suggestions_are_chosen_by_keys_and_by_pointer(visit, width):
     expect(field).to_have_value("Quel est le délai de rétractation ?")
     expect(results(page).first).to_contain_text("rétractation")
     expect(page.locator("#suggestions")).to_be_hidden()
+    page.go_back()  # typing for a suggestion adds no step to the history
+    expect(page.locator("[data-opening]")).to_be_visible()
     sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert sideways <= 0
 
@@ -118,6 +123,8 @@ def test_what_nothing_answers_is_said_with_the_nearest_results_and_without_a_scr
     expect(page.locator("[data-unanswered]")).to_be_visible()
     expect(page.locator("[data-answer]")).to_have_count(0)
     expect(results(page).first).to_be_visible()
+    sizes = [results(page).nth(at).locator(".title").evaluate(SIZE) for at in (0, 1)]
+    assert sizes[0] == sizes[1]  # what answers nothing is not in large type
     page.goto(f"/?q={quote(ANSWERED)}")
     expect(page.locator("[data-answer]")).to_be_visible()
     expect(page.locator("[data-answer] button")).to_be_hidden()  # it needs a script

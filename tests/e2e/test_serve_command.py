@@ -173,7 +173,11 @@ def test_changes_by_another_process_are_taken_over_without_a_dropped_request(run
 
 
 def test_the_demonstration_is_served(running, tmp_path):
-    texts = {"french-labour-law": ("L1237-19", "La rupture du contrat."), "constitution-of-india": ("21", "No person shall be …")}
+    texts = {
+        "french-labour-law": ("L1237-19", "La rupture du contrat."),
+        "human-rights-judgments": ("001-57587-en", "Corporal punishment is degrading."),
+        "constitution-of-india": ("21", "No person shall be …"),
+    }
     for name, (number, text) in texts.items():
         (tmp_path / "corpus.jsonl").write_text(json.dumps({"_id": number, "text": text, "metadata": {"number": number}}) + "\n")
         lexfuse("import", tmp_path / "corpus.jsonl", tmp_path / name)

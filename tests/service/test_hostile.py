@@ -18,6 +18,7 @@ from lexfuse.data.document import Document, DocumentKind, DocumentStatus
 from lexfuse.service.api_keys import KeyScope, add_key
 from lexfuse.service.app import create_app
 from lexfuse.service.context import ServiceContext
+from lexfuse.service.problems import without_paths
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.settings import ServiceSettings
 from lexfuse.storage.index_folder import IndexFolder
@@ -398,7 +399,8 @@ class Watch:
     def __init__(self, root):
         self.on, self.found = False, []
         index, keys, source = root / "law.index", root / "keys.toml", Path(__file__).parents[2] / "src"
-        self.own = (*map(str, (index, keys, source, sys.prefix, sys.base_prefix)), "/dev/", "/proc/", "/usr/", "/sys/")
+        devices = ("/dev/fd", "/dev/null", "/dev/random", "/dev/urandom")  # not /dev/shm, where folders of tests may be
+        self.own = (*map(str, (index, keys, source, sys.prefix, sys.base_prefix)), *devices, "/proc/", "/usr/", "/sys/")
         sys.addaudithook(self)  # cannot be taken away, but switched off
 
     def __call__(self, event, arguments):
@@ -413,6 +415,7 @@ class Watch:
 
 @pytest.fixture(scope="module")
 def watch(site):
+    without_paths("/once")  # the first message that may name a path lists the root of the file system, to know its folders
     return Watch(site.root)
 
 

@@ -1,6 +1,7 @@
 """The site over a small index, without a browser."""
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
@@ -19,11 +20,12 @@ def site(tmp_path):
 
     with ExitStack() as open_ones:
 
-        def opened(documents, *, address="http://127.0.0.1:8080", profiles=(), language="en", **settings):
+        def opened(documents, *, address="http://127.0.0.1:8080", profiles=(), language="en", examples=(), **settings):
             folder = tmp_path / "law.index"
             IndexFolder.create(folder, documents=documents, replace=True).close()
-            library = IndexRegistry.open([IndexPlace.of(folder)], profiles)
-            app = create_app(ServiceContext(library, ServiceSettings(requests_per_minute=0, reload_seconds=0, **settings)))
+            library = IndexRegistry.open([replace(IndexPlace.of(folder), examples=examples)], profiles)
+            usual = {"requests_per_minute": 0, "reload_seconds": 0, "timeout_seconds": 300}  # however busy the machine is
+            app = create_app(ServiceContext(library, ServiceSettings(**usual | settings)))
             add_pages(app)
             headers = {"accept": "text/html", "accept-language": language}
             client = TestClient(app, address, headers=headers, raise_server_exceptions=False, follow_redirects=False)

@@ -53,6 +53,57 @@ def test_contents_lead_to_chapters_and_know_their_limits(client):
     assert client.get("/browse", params={"path": "nowhere"}).status_code == 404
 
 
+JUDGMENT = """In the case of Tyrer,
+PROCEDURE
+1. It was referred.
+I. ALLEGED BREACH OF ARTICLE 3 (art. 3)
+2. Held.
+B. Costs
+3. None.
+FOR THESE REASONS
+4. So."""
+DECISIONS = [
+    Document(
+        f"d{at}", title="Tyrer v. Italy", text=JUDGMENT, language="en", kind=DocumentKind.DECISION, court="Court",
+        date=datetime.date(1975 + at % 12, 1, 1 + at),
+    )
+    for at in range(24)
+]  # fmt: skip
+
+
+def test_a_decision_has_a_plan_of_its_headings_and_an_article_has_none(site, client):
+    article = client.get("/documents/a2").text
+    assert 'class="plan"' not in article
+    text = site(DECISIONS).get("/documents/d1").text
+    plan = re.search(r'<ol class="plan">(.*?)</ol>', text)[1]
+    assert re.findall(r">([^<]+)</a>", plan) == ["PROCEDURE", "I. ALLEGED BREACH OF ARTICLE 3 (art. 3)", "FOR THESE REASONS"]
+    assert re.findall(r'class="rubric level-(\d)"', text) == ["1", "1", "2", "1"]
+
+
+def test_years_begin_with_the_newest_and_many_decisions_are_no_single_page(site):
+    client = site(DECISIONS)
+    top = client.get("/browse").text
+    years = re.findall(r"<span>(19\d\d)</span>", top)
+    assert years == sorted(years, reverse=True)
+    assert len(years) == 12
+    assert "on one page" not in top
+    assert client.get("/browse", params={"path": "Court", "whole": "1"}).status_code == 413
+    year = client.get("/browse", params={"path": ["Court", "1976"], "whole": "1"}).text
+    assert year.count("<article") == 2
+    listed = client.get("/browse", params={"path": ["Court", "1976"]}).text
+    assert re.findall(r'<a href="/documents/(d\d+)', listed) == ["d13", "d1"]
+
+
+def test_an_index_proposes_its_own_questions(site):
+    from lexfuse.service.settings import IndexSetting
+
+    setting = IndexSetting(folder="law.index", examples=("Who may borrow?",))
+    assert setting.place().examples == ("Who may borrow?",)
+    text = site(LAW, examples=("Who may borrow?",)).get("/").text
+    assert ">Who may borrow?</a>" in text
+    assert "préavis" not in text
+
+
 def test_a_further_page_is_ranked_again_when_the_index_has_changed(client):
     first = client.get("/", params={"q": "prêt"}).text
     following = re.search(r'rel="next" href="([^"]+)"', first)[1].replace("&amp;", "&")
@@ -133,3 +184,15 @@ def test_the_log_names_the_index_that_a_page_of_results_came_from(client, caplog
     (fields,) = [record.fields for record in caplog.records if getattr(record, "fields", {}).get("route") == "/"]
     assert isinstance(fields["index"], str)
     assert fields["generation"] >= 1
+
+
+def test_reasons_are_in_plain_words_and_their_tables_for_experts(client):
+    expert = client.get("/why/a3", params={"q": "durée du prêt"}).text
+    assert "Details of the calculation" not in expert
+    client.cookies.set("lexfuse_expert", "0")
+    plain = client.get("/why/a3", params={"q": "durée du prêt"}).text
+    assert re.search(r"This is result \d+ of the question", plain)
+    assert "<li>prêt</li>" in plain
+    before, _, details = plain.partition("Details of the calculation")
+    assert "bm25" not in before[before.index("<main") :]
+    assert "bm25" in details

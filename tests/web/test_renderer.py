@@ -133,6 +133,7 @@ def document_values():
         "more_places": 3,
         "not_in_force": datetime.date(2024, 5, 1),
         "blocks": law_blocks([*paragraphs, *(paragraphs[0].model_copy(update={"text": f"| {HOSTILE} | a"}) for _ in range(2))]),
+        "plan": law_blocks(paragraphs),
         "timeline": [
             TimelineEntry(None, None, STATE.document(HOSTILE), current, "/changes/a", CARD) for current in (True, False)
         ],

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
 from lexfuse.channels.distribution import SampleOrigin, drawn_queries, estimate
 from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.query_context import query_context
 from lexfuse.channels.registry import applicable_options, channels_in, open_retriever
 from lexfuse.data.document import Document
+from lexfuse.data.progress_bar import ProgressBar, no_progress_bar
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError

@@ -13,7 +13,7 @@ from lexfuse.search.results import SearchHit
 from lexfuse.search.words.correction import Spelling
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.passages import Passage
-from lexfuse.text.snippets import citing_terms
+from lexfuse.text.snippets import citing_terms, telling
 
 LOOKED_AT = 100  # results that a document is looked for in, if it is not where it was
 
@@ -63,8 +63,10 @@ def question_matches(
     held = document.id in words.snapshot.ids
     found = words.evidence(asked, [document.id])[0].terms if held else None
     analyser = _analyser(version, document)
-    own = {*analyser.terms(asked.text)} if found is None else {part.term for part in found}
-    return text_matches(version, document, law | own - citing_terms(asked.text, analyser))
+    citing = citing_terms(asked.text, analyser)
+    if found is None:
+        return text_matches(version, document, law | {*analyser.terms(asked.text)} - citing)
+    return text_matches(version, document, law | telling({part.term: part.idf for part in found if part.term not in citing}))
 
 
 def words_in_document(version: IndexVersion, words: str, document: Document) -> tuple[Passage, ...]:

@@ -109,7 +109,8 @@ class ResultBuilder:
         Where none of them marks words, `words` does; one that is kept saves counting the words of the index for every question.
         """
         self._question, self._members, self._explainer = question, members, explainer
-        self._citing: dict[str, frozenset[str]] = {}  # terms that are not marked, by the language of a document
+        # By the language of a document: its analyser, and the terms that are not marked.
+        self._languages: dict[str, tuple[Analyser, frozenset[str]]] = {}
         self._words = next((one for one in members if one.marks_words), words or open_retriever(members[0].snapshot, LEXICAL))
 
     def answers(self, found: Sequence[FoundDocument], *, after: int = 0) -> list[SearchHit]:
@@ -139,10 +140,10 @@ class ResultBuilder:
 
     def _snippet(self, document: Document, terms: Sequence[TermPart], passage: Passage) -> Snippet:
         """The window of a passage that matches best."""
-        analyser = _lasting(self._words.snapshot.settings.analyser(document.language))
-        if document.language not in self._citing:
-            self._citing[document.language] = citing_terms(self._question.text, analyser)
-        citing = self._citing[document.language]
+        if document.language not in self._languages:
+            analyser = _lasting(self._words.snapshot.settings.analyser(document.language))
+            self._languages[document.language] = analyser, citing_terms(self._question.text, analyser)
+        analyser, citing = self._languages[document.language]
         weights = {part.term: max(part.idf, _SMALL) for part in terms if part.term not in citing}
         shown = snippet(passage.of(document.text), analyser, weights)
         start = passage.start

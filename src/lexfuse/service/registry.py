@@ -44,6 +44,7 @@ class IndexPlace:
     folder: Path | PostgresAddress | IndexSource
     title: str
     titles: Mapping[str, str] = field(default_factory=dict)  # by language
+    examples: tuple[str, ...] = ()  # questions that the start page proposes
 
     @classmethod
     def of(cls, folder: str | Path | PostgresAddress) -> IndexPlace:
@@ -66,7 +67,7 @@ class ServedIndex:
         self, place: IndexPlace, profiles: Mapping[str, SearchSpec], encoders: SharedEncoders, *, kept: int = KEPT
     ) -> None:
         """Open the newest version."""
-        self.name, self.title, self.titles = place.name, place.title, place.titles
+        self.name, self.title, self.titles, self.examples = place.name, place.title, place.titles, place.examples
         self.source = _source(place.folder)
         self._profiles, self._encoders, self._kept = profiles, encoders, kept
         self._lock = Lock()  # held for moments

@@ -53,11 +53,12 @@ class IndexSetting(BaseModel):
     name: str = Field(default="", pattern=r"^[\w.\-]{0,64}$")
     title: str = ""
     titles: dict[str, str] = Field(default={}, description="Titles by language: fr, en.")
+    examples: tuple[str, ...] = Field(default=(), description="Questions that the start page proposes.")
 
     def place(self) -> IndexPlace:
         """The same for the registry."""
         usual = IndexPlace.of(self.folder)
-        return IndexPlace(self.name or usual.name, self.folder, self.title or usual.title, self.titles)
+        return IndexPlace(self.name or usual.name, self.folder, self.title or usual.title, self.titles, self.examples)
 
 
 class ServiceSettings(BaseModel):

@@ -13,6 +13,10 @@ from lexfuse.web.highlights import SegmentGroup, groups_of, segments_of
 
 _WORD = re.compile(r"\w")
 _AFTER = re.compile(r"\b[\s.):\]\\*–-]*")
+_SECTION = re.compile(r"(?:[IVX]{1,5}|[A-Z])\. \S")
+_ASIDE = re.compile(r"\s*\([^()]*\)")  # "(art. 6)" after an article in capitals
+_RUBRIC = 140  # characters of a heading inside a text, at most
+_LETTERS = 4  # of a heading in capitals, at least: initials are none
 _CELL = "|"  # readers of HTML and of word processors put it between cells
 NO_MARKS = DocumentMarks()
 
@@ -29,6 +33,17 @@ class LawBlock:
     def paragraph(self) -> DocumentParagraph:
         """The first paragraph."""
         return self.paragraphs[0]
+
+    @property
+    def rubric(self) -> int:
+        """Of a heading inside the text of a decision its level: 1 in capitals, 2 with a letter or a numeral; otherwise 0."""
+        text = self.paragraph.text.strip()
+        if self.rows or self.paragraph.number or len(text) > _RUBRIC or text.endswith((".", ";", ",", ":")):
+            return 0
+        plain = _ASIDE.sub("", text)
+        if plain.isupper() and sum(letter.isalpha() for letter in plain) >= _LETTERS:
+            return 1
+        return 2 if _SECTION.match(text) else 0
 
 
 def law_blocks(paragraphs: Sequence[DocumentParagraph]) -> list[LawBlock]:

@@ -1,11 +1,12 @@
 """The table of contents of an index: codes with their headings, courts with their years, as one tree.
 
 It is made of the columns of the catalog, without texts, once for each version of the index. Sections and documents are in the
-order of codes and articles.
+order of codes and articles; years begin with the newest.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from lexfuse.search.contents.heading_order import in_order
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.storage.document_rows import texts_of
 from lexfuse.storage.snapshot import Snapshot
+
+_YEAR = re.compile(r"\d{4}")
 
 
 @dataclass(slots=True)
@@ -78,16 +81,21 @@ def _made(version: IndexVersion) -> ContentsSection:
             section.count += 1
             places[section.path].append(place)
         section.documents.append(doc)
-    _order(root, {path: found[len(found) // 2] for path, found in places.items()})
+    _order(root, {path: found[len(found) // 2] for path, found in places.items()}, [day or "" for day in snapshot.column("date")])
     return root
 
 
-def _order(section: ContentsSection, middles: Mapping[tuple[str, ...], int]) -> None:
+def _order(section: ContentsSection, middles: Mapping[tuple[str, ...], int], days: Sequence[str]) -> None:
     """Order the sections below one by their numbers, others by their middle documents: a first one may be out of order."""
-    titles = in_order(sorted(section.sections, key=lambda title: middles[section.sections[title].path]))
+    if section.sections and all(_YEAR.fullmatch(title) for title in section.sections):
+        titles = sorted(section.sections, reverse=True)
+        for year in section.sections.values():
+            year.documents.sort(key=days.__getitem__, reverse=True)
+    else:
+        titles = in_order(sorted(section.sections, key=lambda title: middles[section.sections[title].path]))
     section.sections = {title: section.sections[title] for title in titles}
     for below in section.sections.values():
-        _order(below, middles)
+        _order(below, middles, days)
 
 
 def _paths(snapshot: Snapshot) -> list[tuple[str, ...]]:

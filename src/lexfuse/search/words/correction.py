@@ -80,7 +80,7 @@ def correct(
         return None
     languages: QueryLanguages = version.cached("query languages", lambda: QueryLanguages(version.snapshot))
     language = languages.of(query.text, query.language)
-    analyser = version.snapshot.settings.analyser(language)
+    analyser: Analyser = version.cached(f"analyser {language}", lambda: version.snapshot.settings.analyser(language))
     tokens = [token for token in analyser.tokens(query.text) if token.terms]
     unknown = [token for token in tokens if not is_indexed(version.snapshot, token.terms)]
     if not unknown or _foreign(query, language, len(unknown), len(tokens)):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from lexfuse.text.letters import compose, fold
 
 SHORTEST = 3  # letters of a word that is kept
 COMMON = 0.2  # how much distance a word that is ten times as frequent makes up for
+COMPLETED = 24  # frequent words among which a completion is looked for
+TOGETHER = 2  # rarest words of a question that a completion should be found with
 _LAST = "\U0010ffff"
 _LETTERS = 32  # classes of letters that are counted to find similar words
 
@@ -125,6 +127,34 @@ class IndexWords:
         words, wanted = self._words, fold(prefix.lower())
         some = words[bisect_left(words, wanted) : bisect_left(words, wanted + _LAST)]
         return sorted(some, key=lambda word: (-self._counts[word], word))[:most]
+
+    def following(self, prefix: str, others: Sequence[str], most: int = 4) -> list[str]:
+        """The words that begin with some letters, first those that are mostly found together with other words.
+
+        Letters that are typed with accents come first where words have them.
+
+        >>> IndexWords(snapshot).following("bibl", ["horaires"])
+        ['bibliotheque', 'bibliotheques']
+        """
+        words, typed = self.beginning(prefix, COMPLETED), compose(prefix).lower()
+        known = sorted((word for word in {*others} if word in self._counts), key=self.count)[:TOGETHER]
+        together = self._together(words, known) if known else {}
+        accents = typed != fold(typed)
+        words.sort(key=lambda word: (accents and not self.spelled(word).startswith(typed), -together.get(word, 0)))
+        return words[:most]
+
+    def _together(self, words: Sequence[str], others: Sequence[str]) -> dict[str, float]:
+        """How much each word belongs to the others: documents that have all, squared, over those that have the word."""
+        found, snapshot = defaultdict[str, float](float), self._snapshot
+        for segment in snapshot.segments if isinstance(snapshot, FolderSnapshot) else ():
+            if (positions := segment.positions) is None:
+                continue
+            held = [np.unique(positions.document_of(positions.of_word(word))) for word in others]
+            shared = reduce(np.intersect1d, held)
+            for word in words if len(shared) else ():
+                documents = np.unique(positions.document_of(positions.of_word(word)))
+                found[word] += len(np.intersect1d(documents, shared, assume_unique=True)) ** 2 / max(len(documents), 1)
+        return found
 
     def similar(self, word: str, language: str = "", most: int = 5) -> list[str]:
         """The words that may have been meant by a misspelt one, the likeliest first."""

@@ -124,7 +124,7 @@ class Suggester:
         last = text[start:]
         if len(last) < 2:
             return
-        for word in self._words.beginning(last, 4):
+        for word in self._words.following(last, _words(text[:start])):
             if word != fold(last.lower()):
                 yield Suggestion(text[:start].lstrip() + self._words.spelled(word), SuggestionKind.WORDS)
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 from pydantic import Field
 
-from lexfuse.data.document import Document
+from lexfuse.data.document import Document, DocumentKind
 from lexfuse.errors import TooLargeError
 from lexfuse.search.contents.table_of_contents import ContentsSection, table_of_contents
 from lexfuse.search.index_version import IndexVersion
@@ -19,13 +19,15 @@ from lexfuse.service.schemas.document import DocumentCard
 
 LISTED = 500  # documents of one section
 WHOLE = 300  # documents that are shown on one page
+DECISION = 30  # articles that a whole decision counts for: it is that much longer
+WHOLE_MEANS = f"With the texts of the section and of those below, {WHOLE} articles or {WHOLE // DECISION} decisions at most."
 
 
 class ContentsParameters(IndexParameters):
     """A section by its path; the root without one."""
 
     path: list[str] = Field([], max_length=50, description="Code and headings, from the root.", examples=[["Code du travail"]])
-    whole: bool = Field(False, description=f"With the texts of the section and of those below, {WHOLE} documents at most.")
+    whole: bool = Field(False, description=WHOLE_MEANS)
 
 
 def contents(registry: IndexRegistry, given: ContentsParameters) -> ContentsPage:
@@ -38,9 +40,10 @@ def contents(registry: IndexRegistry, given: ContentsParameters) -> ContentsPage
     with registry.index(given.index).lease() as version:
         root = table_of_contents(version)
         section = root.section(given.path)
-        if given.whole and section.count > WHOLE:
-            reason = f"this section has {section.count:,} documents, {WHOLE} can be shown on one page"
-            raise TooLargeError(f"{reason}; choose a section below it")
+        fits = _fits(version, section)
+        if given.whole and not fits:
+            reason = f"this section has {section.count:,} documents; {WHOLE} articles or {WHOLE // DECISION} decisions"
+            raise TooLargeError(f"{reason} can be shown on one page; choose a section below it")
         around = list(root.section(given.path[:-1]).sections.values()) if given.path else []
         at = next((at for at, one in enumerate(around) if one is section), 0)
         own = section.documents[:LISTED]
@@ -53,7 +56,7 @@ def contents(registry: IndexRegistry, given: ContentsParameters) -> ContentsPage
             sections=[_card(one, 1) for one in section.sections.values()],
             documents=[DocumentCard.of(one) for one in version.snapshot.heads([version.snapshot.ids[doc] for doc in own])],
             more=len(section.documents) - len(own),
-            can_be_whole=0 < section.count <= WHOLE,
+            can_be_whole=section.count > 0 and fits,
             texts=texts,
             previous=_card(around[at - 1], 0) if at else None,
             next=_card(around[at + 1], 0) if at + 1 < len(around) else None,
@@ -63,6 +66,15 @@ def contents(registry: IndexRegistry, given: ContentsParameters) -> ContentsPage
 def _card(section: ContentsSection, depth: int) -> SectionCard:
     below = [_card(one, depth - 1) for one in section.sections.values()] if depth else []
     return SectionCard(title=section.title, path=list(section.path), count=section.count, sections=below)
+
+
+def _fits(version: IndexVersion, section: ContentsSection) -> bool:
+    """Whether the texts of a section can be shown on one page."""
+    if section.count > WHOLE:
+        return False
+    codes, kinds = version.snapshot.coded("kind")
+    decisions = sum(bool(kinds[codes[doc]] == DocumentKind.DECISION.value) for doc in section.all_documents())
+    return section.count + (DECISION - 1) * decisions <= WHOLE
 
 
 def _documents(version: IndexVersion, numbers: Iterable[int]) -> list[Document]:

@@ -8,30 +8,25 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from lexfuse.channels.explanation import Explanation, ParagraphPair, ProportionalRelevance
+from lexfuse.channels.explanation import Explanation
 from lexfuse.data.document import Document
 from lexfuse.errors import ConfigError
 from lexfuse.search.document_explanation import DocumentExplanation, explain_document
 from lexfuse.search.words.correction import Spelling
+from lexfuse.service.operations.paragraph_alignment import alignment_of
 from lexfuse.service.operations.search import correction_of, marked_snippet
 from lexfuse.service.parameters import EVERYDAY, OPERATORS, SPELLING, Question, QuestionParameters
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import DocumentCard
 from lexfuse.service.schemas.search import (
-    AlignedPair,
-    AlignedParagraph,
     ConditionPart,
     ExplainResponse,
     HitExplanation,
-    ParagraphAlignment,
     SourceShare,
     TermShare,
     TokenShare,
 )
-from lexfuse.text.analysis.analyser import Analyser
-from lexfuse.text.paragraphs import TextParagraph
 
-PAIRS_LISTED = 20
 DOCUMENT: dict[str, Any] = {
     "min_length": 1,
     "max_length": 2000,
@@ -80,7 +75,6 @@ def explain(registry: IndexRegistry, given: ExplainParameters) -> ExplainRespons
 
 def _hit_explanation(found: DocumentExplanation) -> HitExplanation:
     document = found.hit.document
-    analyser = found.version.snapshot.settings.analyser(document.language)
     lexical = [one.name for one in found.opened.retriever.members(found.query) if one.marks_words]
     everyday = {(source, term): one.words for source in lexical for one in found.expansions for term in one.terms}
     return explained_hit(found.explanation, document, everyday).model_copy(
@@ -88,7 +82,7 @@ def _hit_explanation(found: DocumentExplanation) -> HitExplanation:
             "allowed": found.allowed,
             "cited": found.cited,
             "snippet": marked_snippet(found.hit),
-            "alignment": alignment_of(found.alignment, found.query.text, document.text, analyser),
+            "alignment": alignment_of(found.version, found.alignment, found.query.text, document),
         }
     )
 
@@ -125,41 +119,3 @@ def _stage(found: Explanation, card: DocumentCard) -> HitExplanation:
         other_ranks=dict(found.others),
         before=_stage(found.before, card) if found.before else None,
     )
-
-
-def alignment_of(
-    met: ProportionalRelevance | None, query: str, text: str, analyser: Analyser | None = None
-) -> ParagraphAlignment | None:
-    """How RPRS compared a document, if it did, with the paragraphs that met most; the rest is counted.
-
-    With an analyser, the words that the paragraphs of a pair share are marked.
-
-    >>> from lexfuse.channels.explanation import ParagraphPair
-    >>> pair = ParagraphPair(TextParagraph(0, 0, 5, None), TextParagraph(0, 0, 6, "1"), 2, 0.75)
-    >>> alignment_of(ProportionalRelevance("a", 0.1, 0.5, 0.2, (), (pair,)), "Rent.", "Lease.").pairs[0].document.text
-    'Lease.'
-    """
-    if met is None:
-        return None
-    return ParagraphAlignment(
-        query_proportion=met.query_proportion,
-        document_proportion=met.document_proportion,
-        pairs=[_pair(pair, query, text, analyser) for pair in met.paragraphs[:PAIRS_LISTED]],
-        more=max(len(met.paragraphs) - PAIRS_LISTED, 0),
-    )
-
-
-def _pair(pair: ParagraphPair, query: str, text: str, analyser: Analyser | None) -> AlignedPair:
-    ours, theirs = _paragraph(query, pair.query), _paragraph(text, pair.doc)
-    if analyser is not None:
-        shared = set(analyser.terms(ours.text)).intersection(analyser.terms(theirs.text))
-        ours, theirs = (
-            one.model_copy(update={"matches": [(token.start, token.end) for token in analyser.matching(one.text, shared)]})
-            for one in (ours, theirs)
-        )
-    return AlignedPair(query=ours, document=theirs, meetings=pair.meetings, cosine=pair.cosine)
-
-
-def _paragraph(text: str, paragraph: TextParagraph) -> AlignedParagraph:
-    span = (paragraph.start, paragraph.end)
-    return AlignedParagraph(number=paragraph.number, text=text[slice(*span)], span=span)

@@ -41,6 +41,7 @@ def _card(served: ServedIndex) -> IndexCard:
             name=served.name,
             title=served.title,
             titles=dict(served.titles),
+            examples=list(served.examples),
             documents=len(version.snapshot),
             generation=version.generation,
             languages=version.cached("languages", lambda: _languages(version)),

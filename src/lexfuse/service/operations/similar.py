@@ -12,7 +12,8 @@ from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.results import SearchHit
 from lexfuse.search.similar import SENTENCES
 from lexfuse.search.similar_hits import SimilarHits, find_similar
-from lexfuse.service.operations.explain import alignment_of, explained_hit
+from lexfuse.service.operations.explain import explained_hit
+from lexfuse.service.operations.paragraph_alignment import alignment_of
 from lexfuse.service.operations.search import MAX_RESULTS, result_of, timing_of
 from lexfuse.service.parameters import Day, QuestionParameters
 from lexfuse.service.registry import IndexRegistry
@@ -137,8 +138,7 @@ def similar(registry: IndexRegistry, given: SimilarParameters, file_name: str = 
 
 
 def _result(version: IndexVersion, found: SimilarHits, hit: SearchHit, *, explain: bool) -> SimilarResult:
-    analyser = version.snapshot.settings.analyser(hit.document.language)
-    alignment = alignment_of(found.alignments.get(hit.id), found.query.query.text, hit.document.text, analyser)
+    alignment = alignment_of(version, found.alignments.get(hit.id), found.query.query.text, hit.document)
     why = explained_hit(hit.explain(), hit.document) if explain else None
     return SimilarResult(**dict(result_of(hit)), alignment=alignment, why=why)
 

@@ -333,6 +333,7 @@ class IndexCard(ResponseModel):
     default_profile: str
     profiles: list[ProfileCard]
     titles: dict[str, str] = Field(default={}, description="Titles by language, where they are given.")
+    examples: list[str] = Field(default=[], description="Questions that the start page proposes, where they are given.")
     dated: bool = Field(default=False, description="Whether documents have periods, so that a day can be asked for.")
     progress: dict[str, float] = Field(default={}, description="Share of the documents of each channel that is not complete yet.")
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
+from lexfuse.data.document import DocumentKind
 from lexfuse.errors import UnknownDocumentError
 from lexfuse.search.contents.table_of_contents import section_path
 from lexfuse.service.operations.document_marks import MarkParameters, document_marks
@@ -19,7 +20,7 @@ from lexfuse.service.parameters import check_length
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.routes.responses import service_of
 from lexfuse.service.schemas.document import DocumentAnswer, DocumentCard, WholeDocument
-from lexfuse.web.law_text import body_of, found_places, law_blocks
+from lexfuse.web.law_text import LawBlock, body_of, found_places, law_blocks
 from lexfuse.web.renderer import browse_url, page
 from lexfuse.web.search_state import SEARCH, SearchState, accepts
 from lexfuse.web.timeline import timeline_of
@@ -28,6 +29,7 @@ router = APIRouter(include_in_schema=False)
 
 LISTED = 25  # documents that cite it; some articles are cited by thousands
 PLACES = 30  # paragraphs with words that were searched for, as links
+FEWEST_HEADINGS = 3  # of a plan
 _OWN = ("rank", "find")
 
 
@@ -42,6 +44,7 @@ async def document_page(request: Request, name: str) -> HTMLResponse:
     marks = await service.run(document_marks, service.registry, asked)
     versions = await service.run(history, service.registry, HistoryParameters(document=name, index=asked.index))
     found, places = answer.document, found_places(answer.document.paragraphs, marks)
+    blocks = law_blocks(found.paragraphs)
     values: dict[str, Any] = {
         "document": found,
         "index_name": state.index,
@@ -52,7 +55,8 @@ async def document_page(request: Request, name: str) -> HTMLResponse:
         "places": places[:PLACES],
         "more_places": len(places) - len(places[:PLACES]),
         "not_in_force": None if in_force else asked.as_of,
-        "blocks": law_blocks(found.paragraphs),
+        "blocks": blocks,
+        "plan": plan_of(found, blocks),
         "timeline": timeline_of(found, versions.versions, state),
         "crumbs": crumbs_of(found, answer.index),
         "lists": lists_of(found),
@@ -68,6 +72,16 @@ def _read(registry: IndexRegistry, asked: MarkParameters) -> tuple[DocumentAnswe
         with suppress(UnknownDocumentError):
             return document(registry, asked.document, asked.index, day), True
     return document(registry, asked.document, asked.index), day is None
+
+
+def plan_of(found: WholeDocument, blocks: list[LawBlock]) -> list[LawBlock]:
+    """The headings inside the text of a decision, if it has several; the articles of a code have none.
+
+    >>> plan_of(WholeDocument(id="a", text="", etag="", kind="decision"), [])
+    []
+    """
+    headings = [block for block in blocks if block.rubric == 1] if found.kind != DocumentKind.STATUTE else []
+    return headings if len(headings) >= FEWEST_HEADINGS else []
 
 
 def crumbs_of(found: WholeDocument, index: str) -> list[tuple[str, str]]:

@@ -71,14 +71,16 @@ def chosen_index(indexes: list[IndexCard], name: str) -> IndexCard:
 
 
 def options_of(indexes: list[IndexCard], index: IndexCard, messages: Messages) -> dict[str, Any]:
-    """Values and labels of the choices of index, order and profile, and the language of the examples."""
+    """Values and labels of the choices of index, order and profile, and examples of questions with their language."""
     most_spoken = max(index.languages, key=lambda name: index.languages[name], default="")
     others = [(card.name, card.name, card.usable) for card in index.profiles if card.name != index.default_profile]
+    language = most_spoken if most_spoken in set(InterfaceLocale) else messages.language.value
     return {
         "indexes": [(each.name, each.titles.get(messages.language.value) or each.title or each.name) for each in indexes],
         "sorts": [("" if each is SortOrder.RELEVANCE else each.value, messages.text(f"sort.{each.value}")) for each in SortOrder],
         "profiles": [("", messages.text("search.default_profile", name=index.default_profile)), *others],
-        "examples": most_spoken if most_spoken in set(InterfaceLocale) else messages.language.value,
+        "examples": index.examples or messages.text(f"examples.{language}").splitlines(),
+        "examples_language": "" if index.examples else language,
     }
 
 

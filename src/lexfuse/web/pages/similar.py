@@ -148,8 +148,8 @@ def _around(
     registry: IndexRegistry, asked: SimilarForm
 ) -> tuple[str, list[ProfileCard], SentenceCoverage, DocumentCard | None, str]:
     """The index, the profiles and sentences of the one that is searched, and the document of the question with its text."""
-    served = registry.index(asked.index)
-    with registry.index(asked.target or asked.index).lease() as version:
+    served = registry.index(asked.index or ("" if asked.document or asked.target else _comparable(registry)))
+    with registry.index(asked.target or served.name).lease() as version:
         profiles, coverage = profile_cards(version), sentence_coverage(version)
     with served.lease() as version:
         document = document_cards(version, [asked.document]).get(asked.document) if asked.document else None
@@ -157,6 +157,15 @@ def _around(
             raise UnknownDocumentError(f"there is no document {asked.document[:80]!r} in the index {served.name!r}")
         text = version.snapshot.document(asked.document).text if asked.document else ""
         return served.name, profiles, coverage, document, text
+
+
+def _comparable(registry: IndexRegistry) -> str:
+    """The first index whose paragraphs can be compared, which an empty form proposes; none for the usual one."""
+    for name in registry.names:
+        with registry.index(name).lease() as version:
+            if sentence_coverage(version).complete:
+                return name
+    return ""
 
 
 def _error_message(request: Request, error: LexFuseError) -> FormError:

@@ -83,7 +83,7 @@ if (form && place) {
   form.addEventListener("submit", (event) => {
     if (!field.value.trim()) return;
     event.preventDefault();
-    if (field.value.trim() !== last || !typing) show(addressOf(), { push: true });
+    if (field.value.trim() !== last || !typing) show(addressOf(), { push: !typing }); // a suggestion replaces what was typed for it
     last = field.value.trim();
     typing = false;
   });
