@@ -1,10 +1,13 @@
 """Fusion against ranx where the definitions coincide, and where LexFuse differs on purpose (docs/fusion.md lists it)."""
 
+import importlib
+import sys
 import warnings
 from contextlib import contextmanager
 from itertools import pairwise
 
 import numba
+import numba.typed  # before interpreted() turns its functions into plain ones
 import numpy as np
 import pytest
 
@@ -35,11 +38,24 @@ def interpreted():
         yield
 
 
+def without_ranx(patch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "ranx"]:
+        patch.delitem(sys.modules, name)
+
+
 @pytest.fixture(scope="module")
-def ranx_fused():
+def ranx():
+    """A copy of ranx for these tests alone: one that another test of the process imported is compiled, and cannot be interpreted."""
+    with interpreted(), pytest.MonkeyPatch.context() as patch:
+        without_ranx(patch)
+        package = importlib.import_module("ranx")
+        without_ranx(patch)
+    return package
+
+
+@pytest.fixture
+def ranx_fused(ranx):
     """Fuse plain rankings with ranx."""
-    with interpreted():
-        import ranx
 
     def fuse(rankings, **arguments):
         with interpreted():
@@ -148,9 +164,7 @@ def test_a_source_of_weight_zero_adds_no_candidates_where_ranx_ranks_them_last(r
     assert ranx_fused(rankings, **arguments) == {"q": {"x": 1.0, "y": 0.0, "z": 0.0}}
 
 
-def test_ranx_reads_ids_with_white_space(ranx_fused, tmp_path):
+def test_ranx_reads_ids_with_white_space(ranx, tmp_path):
     write_run(Run.of("x", {"q 1": {"d 1": 2.0}}), tmp_path / "x.trec")
     with interpreted():
-        import ranx
-
         assert ranx.Run.from_file(str(tmp_path / "x.trec"), kind="trec").run["q␠1"]["d␠1"] == 2.0
