@@ -3,8 +3,9 @@
     python -m bench [--quick] [--json] [--only NAME] [--list] [--results FILE]
 
 Prints what every script needs before it runs. A script whose needs are not met is left out, and named at the end with what is
-missing. A script that fails, or measures nothing, does not stop the others. Results are added to FILE, and the plot next to it is
-drawn again. Exits with 1 if a script failed or nothing was measured.
+missing. A script that fails, or measures nothing, does not stop the others. Results are added to FILE; the plot and the table of
+the newest figures next to it are written again, so that runs of single scripts add up to a complete one. Exits with 1 if a script
+failed or nothing was measured.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 from bench.runner.figures import Figure, shown
-from bench.runner.results import RESULTS, Measurement, append, plot, read
+from bench.runner.results import RESULTS, Measurement, append, newest, plot, read
 from bench.runner.script import Outcome, Script, Status, scripts
 from reproduce.console import aligned
 from reproduce.result import Circumstances
 
 HEAD = ("script", "metric", "ours", "theirs", "ratio", "peer")
+SOURCES = ("script", "date", "commit", "machine", "took", "form")
 
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
@@ -53,9 +56,10 @@ def main(given: Sequence[str] | None = None, every: Mapping[str, Script] | None 
         return 2
     outcomes = [run_one(script, asked) for script in chosen]
     if any(one.status is Status.MEASURED for one in outcomes):
-        drawing = asked.results.with_suffix(".svg")
-        drawing.write_text(plot(read(asked.results)), encoding="utf-8")
-        say(f"\nresults: {asked.results}\nplot: {drawing}")
+        kept, drawing, listing = read(asked.results), asked.results.with_suffix(".svg"), asked.results.with_suffix(".txt")
+        drawing.write_text(plot(kept), encoding="utf-8")
+        listing.write_text("\n".join(newest_lines(kept)) + "\n", encoding="utf-8")
+        say(f"\nresults: {asked.results}\nplot: {drawing}\ntable of the newest results: {listing}")
     if not asked.json:
         print("\n".join(table(outcomes)))
     say("\n".join(summary(outcomes)))
@@ -90,7 +94,14 @@ def needs_lines(script: Script, *, quick: bool) -> list[str]:
     return [f"== {script.name}: {script.title}", *(f"  {line}" for line in lines)]
 
 
-def table(outcomes: Sequence[Outcome]) -> list[str]:
+def newest_lines(measurements: Sequence[Measurement]) -> list[str]:
+    """The newest figures of every script under one head, after a line a script that says when and where they were measured."""
+    last = newest(measurements)
+    sources = [(one.script, *astuple(one.circumstances), f"{one.seconds:.0f} s", "quick" if one.quick else "") for one in last]
+    return [*aligned([SOURCES, *sources]), "", *table(last)]
+
+
+def table(outcomes: Sequence[Outcome | Measurement]) -> list[str]:
     """All figures under one head."""
     rows = [
         (outcome.script, one.metric, shown(one.ours), shown(one.theirs), shown(one.ratio), one.peer or "")

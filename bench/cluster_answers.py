@@ -11,7 +11,10 @@ takes 3,000 documents, --documents as many as are named.
 The best 100 documents of every question are compared, 10 for similar documents and rerankers. A question counts if the ids are
 equal, in the same order, and scores are within 1e-6 (relative above 1). It stops at the first search in which one differs. Then
 documents are deleted, changed and added on both sides, and all is compared again. One line a search: the questions that are equal
-over all clusters, and how many there are.
+over all clusters, and how many there are. What it does at the moment goes to standard error, with the seconds since the start.
+
+An index whose vectors are not complete is refused: its clusters would encode what it lacks, each on its own. Vectors of changed
+documents are encoded once, for all sides.
 """
 
 from __future__ import annotations
@@ -20,8 +23,9 @@ import argparse
 import json
 import os
 import shutil
+import sys
 import tempfile
-from collections import Counter
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -31,7 +35,6 @@ from typing import Any
 import numpy as np
 
 from lexfuse.channels.channel_kind import ChannelPlan
-from lexfuse.channels.registry import builtin_channels
 from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.store import ClusterStore
@@ -41,28 +44,31 @@ from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.formats.file_format import write_corpus
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
+from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.model_folder.locator import fetch_model
 from lexfuse.encode.shared_encoders import SharedEncoders
-from lexfuse.fusion.convex import Convex
-from lexfuse.fusion.normalisation import Percentile
-from lexfuse.fusion.registry import default_fusions
 from lexfuse.index import Index
 from lexfuse.search.index_reader import IndexReader
-from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.annotation import with_languages
+from runner.index_searches import SHORT, Search, rerankers, searches
 from runner.needs import Needs
 
 NEEDS = Needs(collections=("fr-labour",))
 
-DEPTH, SHORT, TOLERANCE = 100, 10, 1e-6
+DEPTH, TOLERANCE = 100, 1e-6
 QUICK = 3_000  # documents
 CHANGED = 25  # documents that are deleted, and as many that are changed and added
-FILTERED = ("code", "court", "kind", "language", "status")
 SINGLE = "single index"
 SIDES = ("ours", "theirs")
+VECTORS = "vectors.db"  # of changed documents
+STARTED = time.perf_counter()
 
 Record = dict[str, Any]
-Search = dict[str, Any]
+
+
+def show_step(text: str) -> None:
+    """What is done at the moment."""
+    print(f"[{time.perf_counter() - STARTED:6.0f} s] {text}", file=sys.stderr, flush=True)
 
 
 # What is compared
@@ -93,13 +99,25 @@ def single_index(options: argparse.Namespace, home: Path) -> Path:
     if options.index is not None:
         if options.channels or options.documents:
             raise SystemExit("--index has documents and channels; leave out --channels and --documents")
+        show_step(f"copying {options.index.name}")
         shutil.copytree(options.index, folder)
+        refuse_incomplete(folder)
     else:
+        show_step(f"indexing {options.collection}")
         documents = documents_of(options.collection, options.documents or (QUICK if options.quick else None))
         Index.build(folder, documents, channels=plans_of(options.channels)).close()
     with Index(folder) as index:
+        show_step(f"estimating score distributions of {len(index.snapshot):,} documents")
         index.estimate_distributions()
     return folder
+
+
+def refuse_incomplete(folder: Path) -> None:
+    """End if a channel lacks documents, and say how many."""
+    with Index(folder) as index:
+        for name in index.channels:
+            if lacking := int((index.snapshot.channel_numbering(name).raw < 0).sum()):
+                raise SystemExit(f"{name} lacks {lacking:,} documents; complete it: lexfuse index INDEX --channels {name}")
 
 
 def plans_of(channels: str) -> dict[str, ChannelPlan]:
@@ -115,52 +133,14 @@ def divided(index: Path, shards: Sequence[int], home: Path) -> dict[int, Cluster
     """Clusters of the documents and channels of an index, by their number of shards."""
     builders = {}
     for count in shards:
-        builders[count] = ClusterBuilder(store=ClusterStore(str(home / f"{count}.cluster")), work=home / "work")
+        show_step(f"dividing among {count} shards")
+        store = ClusterStore(str(home / f"{count}.cluster"))
+        builders[count] = ClusterBuilder(store=store, work=home / "work", cache=home / VECTORS)
         builders[count].build(index, shards=count)
     return builders
 
 
-# Searches
-
-
-def searches(snapshot: Snapshot) -> dict[str, Search]:
-    """Every channel, every fusion of all, and filters and days by words and by a fusion."""
-    alone = [*builtin_channels(), *snapshot.channels]
-    found: dict[str, Search] = {name: {"channels": [name]} for name in alone}
-    fused = {"channels": ["bm25", "tfidf", *snapshot.channels]}
-    for fusion in [*default_fusions(), Convex(None, Percentile())]:
-        name = f"{fusion.name} by percentiles" if fusion == Convex(None, Percentile()) else fusion.name
-        found[f"{name} of {len(fused['channels'])} channels"] = fused | {"fusion": fusion}
-    limited: dict[str, Search] = {"bm25": {"channels": ["bm25"]}, "rrf": fused | {"fusion": "rrf"}}
-    for limit, options in limits(snapshot).items():
-        found |= {f"{name}, {limit}": search | options for name, search in limited.items()}
-    return found
-
-
-def limits(snapshot: Snapshot) -> dict[str, Search]:
-    """A filter on each field by which documents differ, and the middle of the days on which they come into force."""
-    found: dict[str, Search] = {}
-    for field in FILTERED:
-        counts = Counter(value for value in snapshot.column(field) if value)
-        if len(counts) > 1:
-            value = counts.most_common(1)[0][0].replace(",", "\\,")
-            found[f"filter on {field}"] = {"filters": [f"{field}={value}"]}
-    for field, limit in (("date", "filter on date"), ("valid_from", "as of a day")):
-        if days := sorted(str(day) for day in snapshot.column(field) if day):
-            day = days[len(days) // 2]
-            found[limit] = {"as_of": day} if field == "valid_from" else {"filters": [f"date>={day}"]}
-    return found
-
-
-def rerankers(snapshot: Snapshot, cross_encoder: str) -> dict[str, Search]:
-    """Every reranker that the channels of an index allow, of the first documents by words."""
-    dense = next((name for name in snapshot.channels if snapshot.channel(name).named.settings.kind == "dense"), "")
-    methods: dict[str, Search] = {f"rescored by {name}": {"method": "rescore", "channel": name} for name in snapshot.channels}
-    if dense:
-        methods |= {f"{method} over {dense}": {"method": method, "channel": dense} for method in ("rprs", "sdr", "birch")}
-    if cross_encoder:
-        methods["cross-encoder"] = {"method": "cross-encoder", "model": cross_encoder}
-    return {name: {"channels": ["bm25"], "rerank": [{**method, "depth": SHORT}]} for name, method in methods.items()}
+# Comparisons
 
 
 def comparisons(single: Index, queries: Queries, cross_encoder: str = "") -> dict[str, Callable[[IndexReader], Run]]:
@@ -198,8 +178,10 @@ def agreement(
     """One record a search, over all clusters; stop at the first that differs."""
     names = "/".join(map(str, clusters))
     for name, ask in comparisons(single, queries, cross_encoder).items():
+        show_step(f"{name}{when}: single index")
         theirs, equal = ask(single), 0
         for shards, cluster in clusters.items():
+            show_step(f"{name}{when}: {shards} shards")
             same = equal_questions(ask(cluster), theirs)
             if len(same) < len(queries):
                 other = next(query for query in theirs.queries if query not in same)
@@ -223,11 +205,14 @@ def change(folder: Path, builders: Mapping[int, ClusterBuilder], home: Path) -> 
         gone, old, copied = drawn[::3], index.snapshot.documents(drawn[1::3]), index.snapshot.documents(drawn[2::3])
         written = [replace(one, text=f"{one.text[: len(one.text) // 2]} Modifié.") for one in old]
         written += [replace(one, id=f"{one.id}-bis", number="") for one in copied]
+        show_step("changing documents: single index")
         index.update(written)
         index.delete(gone)
-        index.add_channels()
+        with EmbeddingCache(home / VECTORS) as cache:
+            index.add_channels(cache=cache)
     write_corpus(Corpus.of(written), home / "changes.jsonl")
-    for builder in builders.values():
+    for shards, builder in builders.items():
+        show_step(f"changing documents: {shards} shards")
         builder.update(home / "changes.jsonl")
         builder.delete(gone)
 

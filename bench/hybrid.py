@@ -125,30 +125,35 @@ def build(folder: Path, collection: Collection, articles: int, passages: int) ->
     return time.perf_counter() - start
 
 
-def latencies(index: Index, questions: Sequence[str]) -> dict[str, list[float]]:
-    """Milliseconds of each question by each channel and by all."""
-    found: dict[str, list[float]] = {name: [] for name in (*CHANNELS, "hybrid")}
+Times = dict[str, list[float]]
+
+
+def latencies(index: Index, questions: Sequence[str]) -> tuple[Times, Times]:
+    """Milliseconds of each question by each channel and by all, and milliseconds of processor time."""
+    found: Times = {name: [] for name in (*CHANNELS, "hybrid")}
+    computed: Times = {name: [] for name in found}
     version = index.version
     specs = {name: SearchSpec.of([name]) for name in CHANNELS} | {"hybrid": SearchSpec.of(CHANNELS)}
     searches = {name: spec.open(index.snapshot, name=name) for name, spec in specs.items()}  # no encoder is shared
     for number, text in enumerate(questions):
         for name, times in found.items():
-            start = time.perf_counter()
+            start, before = time.perf_counter(), time.process_time()
             with query_context():
                 find_documents(searches[name], Query("q", text), K, citations=version.citations)
             if number >= WARM_UP:
+                computed[name].append(1000 * (time.process_time() - before))
                 times.append(1000 * (time.perf_counter() - start))
-    return found
+    return found, computed
 
 
-def rows(times: dict[str, list[float]], passages: int) -> Iterator[Record]:
+def rows(times: Times, passages: int, unit: str = "ms") -> Iterator[Record]:
     """Quantiles beside the sum of the channels."""
     every = np.sum([times[name] for name in CHANNELS], axis=0)
     for name, ours in times.items():
         for percent in (50, 95):
             mine, theirs = float(np.percentile(ours, percent)), float(np.percentile(every, percent))
             yield {
-                "metric": f"ms p{percent} {name}, {passages:,} passages",
+                "metric": f"{unit} p{percent} {name}, {passages:,} passages",
                 "ours": round(mine, 2),
                 "peer": "three channels one by one",
                 "theirs": round(theirs, 2),
@@ -187,9 +192,12 @@ def main() -> None:
             print(
                 f"# {articles:,} articles repeated with noise to {passages:,} passages; indexed in {seconds:,.0f} s", flush=True
             )
+        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        print(f"# {size / passages:,.0f} bytes a passage on disk", flush=True)
         with Index.open(folder) as index:
-            for record in rows(latencies(index, questions), passages):
-                show(record)
+            for unit, times in zip(("ms", "ms of processor time"), latencies(index, questions), strict=True):
+                for record in rows(times, passages, unit):
+                    show(record)
         if options.http:
             with served(folder, Path(home)) as service, IndexRegistry.open([IndexPlace.of(folder)]) as library:
                 for record in latency(service, library, Questions(folder), 100 if options.quick else 300):

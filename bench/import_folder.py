@@ -56,6 +56,9 @@ def main() -> None:
     given = parser.parse_args()
     NEEDS.check()
     if given.make:
+        if given.folder.exists():
+            parser.error(f"{str(given.folder)!r} exists; --make writes a new folder")
+        Needs(collections=("cjeu",)).check()
         make(given.folder, given.repositories, 4 if given.quick else 1)
     begun = time.perf_counter()
     corpus, account = read_files(given.folder, divide=paragraph_documents)

@@ -34,7 +34,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -165,7 +165,7 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, home: Path) -> Iterator[Served]:
+def served(folder: Path, home: Path, environment: Mapping[str, str] = os.environ) -> Iterator[Served]:
     """The service of an index as a process of its own."""
     key = add_key(home / "keys.toml", "bench", KeyScope.WRITE)
     command = [
@@ -180,7 +180,7 @@ def served(folder: Path, home: Path) -> Iterator[Served]:
     log = home / "log.txt"
     with log.open("w") as errors:
         process = subprocess.Popen(
-            [*command, "--requests-per-minute", "0"], stdout=subprocess.PIPE, stderr=errors, text=True
+            [*command, "--requests-per-minute", "0"], stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
         )  # fmt: skip
     try:
         line = next((line for line in process.stdout or () if " on http://" in line), "")

@@ -76,6 +76,12 @@ def read(path: Path) -> list[Measurement]:
     return found
 
 
+def newest(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """The last measurement of every script, by the names of the scripts."""
+    last = {one.script: one for one in measurements}
+    return [last[script] for script in sorted(last)]
+
+
 def plot(measurements: Sequence[Measurement]) -> str:
     """An SVG with a panel for each script: thin lines are the ratios of its metrics, the thick line is their median.
 

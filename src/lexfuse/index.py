@@ -12,16 +12,15 @@ from typing import Any
 from lexfuse.channels.channel_build import (
     ChannelFilled,
     Channels,
-    ProgressBar,
     complete_channel,
     make_channel,
-    no_progress_bar,
     plans_by_name,
 )
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.document_history import is_absence
+from lexfuse.data.progress_bar import ProgressBar, no_progress_bar
 from lexfuse.data.queries import Queries
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing

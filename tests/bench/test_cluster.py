@@ -3,7 +3,8 @@
 import datetime
 
 from bench.cluster import service_times
-from bench.cluster_answers import divided, equal_questions, rerankers, searches
+from bench.cluster_answers import divided, equal_questions
+from bench.runner.index_searches import rerankers, searches
 from lexfuse import Document, Index
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.data.run import Run

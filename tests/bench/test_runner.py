@@ -145,6 +145,23 @@ def test_what_was_measured_is_kept_and_drawn(run, folder):
     assert drawn != plot([first, replace(second, figures=(Figure("qps", 3.0, "bm25s", 1.0, 0.3),))])
 
 
+def test_runs_of_single_scripts_add_up_to_one_table(run, folder):
+    for script in ("fine", "other", "fine"):
+        if script == "other":
+            write_script(folder, "other", printed({"metric": "recall", "ours": 0.5}))
+        assert run("--only", script, "--quick")[0] == 0
+    lines = (folder / "kept" / "results.txt").read_text("utf-8").splitlines()
+    rows = [line.split() for line in lines]
+    first, second = rows.index([]), rows.index(["script", "metric", "ours", "theirs", "ratio", "peer"])
+    assert [row[0] for row in rows[:first]] == ["script", "fine", "other"]
+    assert all(row[-1] == "quick" for row in rows[1:first])
+    assert rows[second + 1 :] == [
+        ["fine", "qps", "3", "2", "1.5", "bm25s"],
+        ["fine", "scifact", "bytes", "7"],
+        ["other", "recall", "0.5"],
+    ]
+
+
 def test_json_is_one_line_a_metric(run):
     status, shown, _ = run("--json", "--only", "fine")
     assert status == 0

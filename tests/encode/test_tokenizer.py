@@ -61,6 +61,13 @@ def test_batches_are_sorted_and_bounded_and_hold_every_row(tokens):
     assert [len(rows[place]) for place in seen] == sorted(map(len, rows), reverse=True)
 
 
+def test_a_batch_of_questions_is_hardly_padded(tokens):
+    rows = tokens.ids(["the " * length for length in (10, 30, 11, 29, 12, 10)])
+    batches = list(tokens.batches(rows))
+    assert len(batches) == 2
+    assert all(mask.mean() > 0.85 for _, _, mask in batches)
+
+
 def test_offsets_serve_as_a_unit_of_passages(tokens):
     text = "Le salarié ne peut pas rompre le contrat. " * 5
     found = passages(text, size=7, overlap=2, unit=tokens.offsets)

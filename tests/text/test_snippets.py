@@ -80,3 +80,10 @@ def test_a_number_stays_with_its_letter():
     text = "Il est dit que chacun peut encore, selon l'article L. 1237-13, en un délai de quinze jours, y renoncer par lettre."
     for width in range(60, 100):
         assert not snippet(text, Analyser("fr"), {"del": 1.0}, width=width).text.startswith("1237-13")
+
+
+def test_a_snippet_begins_with_its_sentence_where_that_starts_shortly_before():
+    sentence = "À défaut d'accord, les heures accomplies au-delà de la durée donnent lieu à une majoration de salaire de 25 %."
+    text = f"{'Autre chose. ' * 20}{sentence} {'Et encore autre chose. ' * 20}"
+    found = snippet(text, Analyser("fr"), {"heur": 1.0, "salair": 2.0}, width=100)
+    assert found.text.startswith("À défaut d'accord, les heures")

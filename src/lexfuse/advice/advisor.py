@@ -18,7 +18,7 @@ from lexfuse.advice.inputs import CollectionFacts, JudgedSources, channels_of, f
 from lexfuse.advice.judged_advice import advise_judged
 from lexfuse.advice.rerankers.reranked_run import RerankerFile, read_reranker_files
 from lexfuse.advice.rerankers.reranker_effect import evaluate_rerankers
-from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
+from lexfuse.data.progress_bar import ProgressBar, no_progress_bar
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run

@@ -99,7 +99,7 @@ class ShardSnapshot(FolderSnapshot):
         return self._of_day[channel]
 
     def _made_postings(self, channel: str, files: Sequence[InvertedFile], numbering: Numbering) -> Postings:
-        return ClusterPostings(self._statistics_of(channel), files, numbering.bases, numbering.alive, self._lists(channel))
+        return ClusterPostings(self._statistics_of(channel), files, numbering.bases, numbering.alive, self._files.lists(channel))
 
     @property
     def field_lengths(self) -> Mapping[str, float] | None:

@@ -102,8 +102,8 @@ def tune_confidence(
     return TunedConfidence(spec.replace(confidence=fitted, evidence=evidence), known, validated, other, skipped)
 
 
-def fit_confidence(examples: ConfidenceExamples) -> ConfidenceSpec:
-    """A calibration on examples.
+def fit_confidence(examples: ConfidenceExamples, ridge: float = RIDGE) -> ConfidenceSpec:
+    """A calibration on examples; `ridge` is the penalty of the regression that says whether the best result is relevant.
 
     >>> rows = tuple({"coverage": at / 10} for at in range(10))
     >>> right = np.array([float(at > 4) for at in range(10)])
@@ -121,7 +121,7 @@ def fit_confidence(examples: ConfidenceExamples) -> ConfidenceSpec:
     varying = [at for at in range(len(names)) if spread[at] > 1e-6]
     centre, scale = rows.mean(axis=0)[varying], spread[varying]
     scaled = (rows[:, varying] - centre) / scale
-    answer = logistic_regression(scaled, examples.relevant, examples.weights)
+    answer = logistic_regression(scaled, examples.relevant, examples.weights, ridge)
     if (own := examples.own).size < len(scaled):
         answer[0] += level(answer, scaled[own], examples.relevant[own], examples.some(own).weights)
     topic = logistic_regression(scaled, examples.on_topic, examples.weights)

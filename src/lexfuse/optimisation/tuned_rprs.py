@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
 from lexfuse.data.files import write_json
+from lexfuse.data.progress_bar import ProgressBar, no_progress_bar
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.errors import ConfigError

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
 from lexfuse.data.files import write_json
+from lexfuse.data.progress_bar import ProgressBar, no_progress_bar
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run

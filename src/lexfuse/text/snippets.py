@@ -2,7 +2,8 @@
 
 Matches follow the analyser's tokens: ``l'employeur`` is marked from the ``e`` on, a citation is marked as a whole in any
 spelling, and a word is marked if its index term matches. Of citations only those of the cited article are marked: others of its
-chapter share terms with it, which rank but say nothing to a reader.
+chapter share terms with it, which rank but say nothing to a reader. Nor are words marked that are far more frequent than the
+rarest word of the question: "cas" next to "préavis".
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from lexfuse.text.citation.find import find_citations
 from lexfuse.text.passages import Passage
 
 WIDTH = 280  # characters
+BEFORE = 60  # characters that a snippet may be longer to begin with its sentence
+COMMON = 1 / 3  # of the weight of the rarest word: lighter ones are not marked
 LONGEST_QUESTION = 1000  # characters of a question whose citations are looked for
 
 _NUMBERED = r"(?<!\b[A-Z]\.)(?<!\b[aA]rt\.)"  # not between "L." or "art." and the number that belongs to it
@@ -64,10 +67,21 @@ def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width:
     last = max((token.end for token in hits if token.end <= first + width or token.start == first), default=first)
     begin = _opening(text, max(0, last - width, first - width // 4), first)
     end = _word_end(text, begin, max(begin + width, last))
-    inside = [token for token in hits if begin <= token.start and token.end <= end]
+    informative = telling(terms)
+    inside = [token for token in hits if begin <= token.start and token.end <= end and not informative.isdisjoint(token.terms)]
     weights = tuple(max(terms.get(term, 0.0) for term in token.terms) for token in inside)
     matches = tuple(Passage(token.start, token.end) for token in inside)
     return Snippet(Passage(begin, end), matches, text[begin:end], weights)
+
+
+def telling(terms: Mapping[str, float]) -> frozenset[str]:
+    """The terms that are not far more frequent than the rarest one, by their weights (such as the idf).
+
+    >>> sorted(telling({"préavis": 5.3, "durée": 2.7, "cas": 1.6}))
+    ['durée', 'préavis']
+    """
+    least = COMMON * max(terms.values(), default=0.0)
+    return frozenset(term for term, weight in terms.items() if weight >= least)
 
 
 def citing_terms(question: str, analyser: Analyser) -> frozenset[str]:
@@ -112,12 +126,16 @@ def _best_start(hits: list[Token], terms: Mapping[str, float], width: int) -> in
 
 
 def _opening(text: str, earliest: int, latest: int) -> int:
-    """Where to begin between two places: at a sentence or line if one starts there, else at a whole word."""
+    """Where to begin between two places: at a sentence or line if one starts there or shortly before, else at a whole word."""
     if earliest == 0:
         return 0
     openings = [match.end() for match in _SENTENCE_GAP.finditer(text, earliest, latest)]
     if openings:
         return openings[0]
+    before = [0] * (earliest <= BEFORE)
+    before += [match.end() for match in _SENTENCE_GAP.finditer(text, max(0, earliest - BEFORE), earliest)]
+    if before:
+        return before[-1]
     gap = _GAP.search(text, earliest, latest)
     return gap.end() if gap else latest
 

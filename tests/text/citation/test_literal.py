@@ -47,3 +47,10 @@ def test_a_decision_comes_before_its_paragraphs():
     resolver = CitationResolver(Corpus.of([part, decision]))
     assert list(resolver.literal("hr 2019 1", [])) == [[1]]
     assert list(resolver.literal("hr 2019 1", [Citation(0, 9, CitationSystem.REPORT, "x")])) == []
+
+
+def test_the_number_alone_names_what_is_declared_with_a_number_sign():
+    identifiers = LiteralIdentifiers([("no. 7525/76",), ("n° 14804/89",), ("nothing",)])
+    assert [list(identifiers.named_in(text, [])) for text in ("7525/76", "14804/89")] == [[[0]], [[1]]]
+    assert list(identifiers.named_in("application no. 7525/76 of 1976", [])) == [[0]]
+    assert list(identifiers.named_in("7525/76 and more", [])) == []

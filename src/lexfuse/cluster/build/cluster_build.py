@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from lexfuse import __version__
-from lexfuse.channels.channel_build import ChannelFilled, Channels, ProgressBar, no_progress_bar, plans_by_name
+from lexfuse.channels.channel_build import ChannelFilled, Channels, plans_by_name
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import default_model, stored_kind
 from lexfuse.cluster.build.division import CorpusDivider, Division, IndexDivider, divided, is_index
@@ -41,6 +41,7 @@ from lexfuse.cluster.stored_files import fetch_files, upload_files
 from lexfuse.data.downloads import cache_folder
 from lexfuse.data.files import checksum
 from lexfuse.data.formats.file_format import corpus_file
+from lexfuse.data.progress_bar import ProgressBar, no_progress_bar
 from lexfuse.data.queries import Queries
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import ConfigError, DataError, StorageError

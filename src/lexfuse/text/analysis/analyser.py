@@ -67,6 +67,13 @@ class Token(NamedTuple):
     citation: bool = False
 
 
+class _TermPieces(NamedTuple):
+    """Pieces that were met, and those of each term."""
+
+    met: set[bytes]
+    by_term: dict[str, set[bytes]]
+
+
 @dataclass(frozen=True)
 class Analyser:
     """Turns text of one language into index terms; documents and queries must use the same analyser.
@@ -84,6 +91,7 @@ class Analyser:
     folding: Folding = Folding.FOLD
     version: int = CURRENT_VERSION  # of the analysis; 1 stems French and English only
     _terms: dict[bytes, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _pieces: list[_TermPieces] = field(default_factory=lambda: [_TermPieces(set(), {})], repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse an invalid language code and an unknown version."""
@@ -240,20 +248,40 @@ class Analyser:
 
     def _matching_words(self, text: str, start: int, end: int, wanted: Set[str]) -> Iterator[Token]:
         cut = _cut(self._lowered(text[start:end]))
-        known = self._terms.get  # most pieces are in the table; calls of a method would take half of the time of a snippet
-        pieces = [
-            piece
-            for piece in set(cut.split())
-            if not wanted.isdisjoint(self.terms_of_piece(piece) if (terms := known(piece)) is None else terms)
-        ]
         line, before = b" %b " % cut, 0
-        for at, size in sorted((at, len(piece)) for piece in pieces for at in _places(line, piece)):
-            start += len(_decoded(cut[before:at]))
+        found = self._pieces_with(wanted, set(cut.split()))
+        for at, piece in sorted((at, one) for one in found for at in _places(line, one)):
+            start += at - before if cut.isascii() else len(_decoded(cut[before:at]))
             before = at
-            for place in self._word.finditer(text, start, start + len(_decoded(cut[at : at + size]))):
-                token = self._token(place)
-                if not wanted.isdisjoint(token.terms):
-                    yield token
+            yield from self._tokens_of_piece(text, start, piece, wanted)
+
+    def _pieces_with(self, wanted: Set[str], pieces: set[bytes]) -> set[bytes]:
+        """The pieces that have one of these terms, by a table of the pieces of each term."""
+        table = self._pieces[-1]
+        if len(table.met) >= _CACHE_LIMIT:
+            table = self._pieces[-1] = _TermPieces(set(), {})  # other threads may still read the old one
+        found = set[bytes]()
+        for piece in pieces.difference(table.met):
+            terms = self.terms_of_piece(piece)
+            if len(piece) > LONGEST_KEPT:
+                found.update(() if wanted.isdisjoint(terms) else (piece,))
+                continue
+            for term in terms:
+                table.by_term.setdefault(term, set()).add(piece)
+            table.met.add(piece)
+        return found.union(*(pieces.intersection(table.by_term.get(term, ())) for term in wanted))
+
+    def _tokens_of_piece(self, text: str, start: int, piece: bytes, wanted: Set[str]) -> Iterator[Token]:
+        """The tokens at a place where a piece was found; most pieces are one word."""
+        word = _decoded(piece)
+        end = start + len(word)
+        if piece.isascii() or (text[start:end] == word and self._word.fullmatch(word)):
+            yield Token(start, end, text[start:end], compose(word).lower(), self.terms_of_piece(piece))
+            return
+        for place in self._word.finditer(text, start, end):
+            token = self._token(place)
+            if not wanted.isdisjoint(token.terms):
+                yield token
 
     def _terms_of_word(self, word: str) -> tuple[str, ...]:
         if len(word) < 2 or (self.stop_words and self._own and word in stop_words(self.language)):

@@ -22,6 +22,7 @@ _TOKEN = re.compile(r"[^\W\d_]+|[0-9]+")
 _SHORTEST = 4  # characters of an identifier that is looked for inside a text
 _SHORTEST_NAME = 8  # letters of one without digits
 _HEAD = 4
+_NUMBER_SIGNS = frozenset({"no", "n", "nr"})  # "no. 7525/76" is also what "7525/76" names
 
 
 class BareNumber(NamedTuple):
@@ -85,6 +86,8 @@ class LiteralIdentifiers:
                     self._ordinals[key].append(ordinal)
                     if _is_distinctive(tokens):
                         self._inside.add(key)
+                if tokens[:1] and tokens[0] in _NUMBER_SIGNS and (bare := _joined(tokens[1:])):
+                    self._ordinals[bare].append(ordinal)
         self._heads = {key[:_HEAD] for key in self._inside}
         self._longest = max(map(len, self._inside), default=0)
 

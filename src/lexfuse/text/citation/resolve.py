@@ -48,10 +48,12 @@ class CitationResolver:
         self._titles = {code: title["title"] or title["first"] for code in self._codes if (title := _US_TITLE.search(code))}
         self._identifiers: dict[str, list[int]] = defaultdict(list)
         self._meant = lru_cache(maxsize=4096)(self._codes_named)
-        for ordinal in range(len(corpus)):
-            if corpus.number[ordinal] and corpus.kind[ordinal] is not DocumentKind.PARAGRAPH:
-                self._numbers[number_key(corpus.number[ordinal])].append(ordinal)
-            for identifier in corpus.identifiers[ordinal]:
+        keys = {number: number_key(number) for number in set(corpus.number)}
+        for ordinal, (number, kind) in enumerate(zip(corpus.number, corpus.kind, strict=True)):
+            if number and kind is not DocumentKind.PARAGRAPH:
+                self._numbers[keys[number]].append(ordinal)
+        for ordinal, identifiers in enumerate(corpus.identifiers):
+            for identifier in identifiers:
                 self._identifiers[identifier_key(identifier)].append(ordinal)
 
     def _codes_named(self, cited: str) -> frozenset[str]:
