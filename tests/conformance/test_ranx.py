@@ -45,7 +45,7 @@ def without_ranx(patch):
 
 @pytest.fixture(scope="module")
 def ranx():
-    """A copy of ranx for these tests alone: one that another test of the process imported is compiled, and cannot be interpreted."""
+    """A copy of ranx for these tests alone: one that another test has imported is compiled, and cannot be interpreted."""
     with interpreted(), pytest.MonkeyPatch.context() as patch:
         without_ranx(patch)
         package = importlib.import_module("ranx")
