@@ -27,7 +27,7 @@ CODES = ("Code civil", "Code du travail", "Code de commerce")
 QUESTIONS = (
     "le bailleur donne congé au locataire", "indemnité de licenciement du salarié", "article L. 4 du code du travail",
     "préavis", "faute grave, cause réelle et sérieuse", "bail bail loyer", "tribunal",
-    "mon patron me vire",
+    "mon patron me vire", "le bayeur et le locatair", "indemnitee de licensiement",
 )  # fmt: skip
 
 
@@ -207,6 +207,15 @@ def test_pages_are_explained_alike(single, cluster):
             assert ours.parts == theirs.parts
             assert ours.evidence["bm25"].terms == theirs.evidence["bm25"].terms
             assert ours.evidence["dense"].passage == theirs.evidence["dense"].passage
+
+
+def test_misspelt_questions_are_corrected_and_completed_as_by_one_index(single, cluster):
+    for question in ("le bayeur et le locatair", "indemnitee de licensiement", "trbunal"):
+        ours, theirs = cluster.search(question), single.search(question)
+        assert ours.correction == theirs.correction
+        assert ours.correction.words
+    for typed in ("loc", "bail et pré", "congé du sal", "trib"):
+        assert cluster.suggest(typed) == single.suggest(typed) != []
 
 
 def test_similar_documents_are_those_of_one_index(single, cluster):

@@ -18,6 +18,7 @@ from lexfuse.channels.channel_retriever import ChannelRetriever
 from lexfuse.channels.lexical.expression_match import ExpressionMatcher
 from lexfuse.cluster.cluster_expressions import ClusterExpressionMatcher
 from lexfuse.cluster.cluster_retriever import spread_by
+from lexfuse.cluster.cluster_words import ClusterWords
 from lexfuse.cluster.day_request import DayClient
 from lexfuse.cluster.shard import ShardRequest, mixed_class
 from lexfuse.cluster.shard_client import ShardClient
@@ -42,6 +43,7 @@ from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.history.period_counts import PeriodCounts
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.snapshot import ChannelState, Snapshot
+from lexfuse.storage.written_words import WrittenWords
 
 Made = TypeVar("Made")
 
@@ -78,7 +80,7 @@ class ClusterSnapshot(Snapshot):
 
     def _show(self, day: datetime.date) -> None:
         """Ask every shard what it holds on a day, and forget what was derived from another one."""
-        for name in ("ids", "documents_of", "places", "numbering", "bases", "metadata"):
+        for name in ("ids", "documents_of", "places", "numbering", "bases", "metadata", "written_words"):
             self.__dict__.pop(name, None)
         if self._periods is not None:
             self.day = day
@@ -171,6 +173,12 @@ class ClusterSnapshot(Snapshot):
     def __len__(self) -> int:
         """The number of documents."""
         return len(self.ids)
+
+    @cached_property
+    def written_words(self) -> WrittenWords | None:
+        """The words of the documents of all shards; None where an older LexFuse wrote a segment of one."""
+        words = ClusterWords(self.all_shards)
+        return words if words.complete else None
 
     # Channels
 

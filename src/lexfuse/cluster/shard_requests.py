@@ -18,10 +18,12 @@ from lexfuse.data.arrays import F32, F64, I32, I64, Bools
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
+from lexfuse.errors import DataError
 from lexfuse.storage.catalog import CatalogChannel
 from lexfuse.storage.history.period_counts import PeriodCounts
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.stored_channel import ChannelSettings
+from lexfuse.storage.written_words import WordDocuments, WrittenWords
 
 
 class ShardFacts(NamedTuple):
@@ -144,6 +146,39 @@ class KnownPeriods:
         return shard.snapshot.timeline().counts
 
 
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """How often each word occurs in the documents."""
+
+    def answer(self, shard: Shard) -> dict[str, int] | None:
+        """The words with their numbers; None where an older LexFuse wrote a segment."""
+        words = shard.snapshot.written_words
+        return None if words is None else words.counts()
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDocument:
+    """The lowest id of a document with a word."""
+
+    word: str
+
+    def answer(self, shard: Shard) -> str:
+        """The id, "" if no document has the word."""
+        return _words(shard).first_document(self.word)
+
+
+@dataclass(frozen=True, slots=True)
+class WordsTogether:
+    """How many documents have each word, and how many have all other words too."""
+
+    words: tuple[str, ...]
+    others: tuple[str, ...]
+
+    def answer(self, shard: Shard) -> list[WordDocuments]:
+        """The numbers for each word."""
+        return _words(shard).together(self.words, self.others)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
     """The best k documents for queries that the router has read, among those the mask allows."""
@@ -255,6 +290,13 @@ class Preparation:
     def answer(self, shard: Shard) -> None:
         """Nothing."""
         shard.retriever(self.plan).prepare()
+
+
+def _words(shard: Shard) -> WrittenWords:
+    """The words of a shard that has counted them."""
+    if (words := shard.snapshot.written_words) is None:
+        raise DataError("a segment of a shard has no positions of words; build the cluster again")
+    return words
 
 
 def _unread(ids: tuple[str, ...]) -> Queries:

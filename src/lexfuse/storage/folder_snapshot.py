@@ -33,6 +33,7 @@ from lexfuse.storage.segments.mapped_files import MappedFiles, SegmentGoneError
 from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import ChannelState, Snapshot
 from lexfuse.storage.stored_ids import StoredIds
+from lexfuse.storage.written_words import SegmentDocuments, SegmentWords, WrittenWords
 
 
 def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> FolderSnapshot:
@@ -85,7 +86,7 @@ class FolderSnapshot(Snapshot):
 
     def _show(self, day: datetime.date) -> None:
         """Leave out the versions that are not in force on a day, and forget what was derived from others."""
-        for name in ("bases", "_alive", "ids", "numbering", "metadata"):
+        for name in ("bases", "_alive", "ids", "numbering", "metadata", "written_words"):
             self.__dict__.pop(name, None)
         self.day, shown = day, self._files.segments
         self._rows: ShownRows = AllRows(self._catalog)
@@ -176,6 +177,16 @@ class FolderSnapshot(Snapshot):
         """The raw numbers of the documents in the segments."""
         places = np.where(self._alive, np.cumsum(self._alive, dtype=np.int32) - 1, -1).astype(np.int32)
         return Numbering(self.ids, self.bases, places)
+
+    @cached_property
+    def written_words(self) -> WrittenWords | None:
+        """The words of the documents of the day; None where an older LexFuse wrote a segment."""
+        alive = np.split(self._alive, self.bases[1:-1])
+        held = [SegmentDocuments(one.positions, own) for one, own in zip(self.segments, alive, strict=False) if one.positions]
+        if len(held) < len(self.segments):
+            return None
+        every = self.every_version().written_words if self.has_history else None
+        return SegmentWords(held, self.numbering, every)
 
     @property
     def channels(self) -> tuple[str, ...]:

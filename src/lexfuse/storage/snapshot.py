@@ -26,6 +26,7 @@ from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.stored_channel import ChannelSegment
+from lexfuse.storage.written_words import WrittenWords
 
 Made = TypeVar("Made")
 
@@ -96,6 +97,11 @@ class Snapshot(ABC):
     @abstractmethod
     def coded(self, name: str) -> tuple[I32, list[Any]]:
         """One column of the catalog: the code of each live document's value, and the distinct values."""
+
+    @property
+    def written_words(self) -> WrittenWords | None:
+        """The words of the documents; None in PostgreSQL, and where an older LexFuse wrote a segment."""
+        return None
 
     def column(self, name: str) -> list[Any]:
         """One catalog column of every live document by number, as stored."""

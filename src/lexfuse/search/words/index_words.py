@@ -1,21 +1,20 @@
 """The words of an index as they are written, with how often each occurs: what corrections and suggestions are made from.
 
-Of an index folder these are all words of the documents. In a cluster and in PostgreSQL, and of segments that an older LexFuse
-wrote, they are the words of titles and headings.
+These are all words of the documents. In PostgreSQL, and where an older LexFuse wrote a segment, they are the words of titles and
+headings.
 """
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.analysis.analyser import WORD
@@ -70,22 +69,15 @@ class IndexWords:
     @cached_property
     def _counts(self) -> dict[str, int]:
         """How often each word occurs, in the order of letters."""
-        snapshot, found = self._snapshot, Counter[str]()
-        if isinstance(snapshot, FolderSnapshot) and all(segment.positions is not None for segment in snapshot.segments):
-            for segment in snapshot.segments:
-                positions = segment.positions
-                if positions is not None:
-                    indexed = np.diff(positions.term_offsets) > 0  # stop words have no terms
-                    numbers = np.where(indexed, np.diff(positions.offsets), 0).tolist()
-                    for word, number in zip(positions.words.strings(), numbers, strict=True):
-                        if number and len(word) >= SHORTEST and word.isalpha():
-                            found[word] += number
+        words, found = self._snapshot.written_words, Counter[str]()
+        if words is not None:
+            found.update(words.counts())
         else:
             for text, number in self._titles():
                 for word in WORD.findall(text):
-                    if len(word) >= SHORTEST and word.isalpha():
-                        found[fold(compose(word).lower())] += number
-        return dict(sorted(found.items()))
+                    found[fold(compose(word).lower())] += number
+        kept = {word: number for word, number in found.items() if len(word) >= SHORTEST and word.isalpha()}
+        return dict(sorted(kept.items()))
 
     @cached_property
     def _words(self) -> list[str]:
@@ -111,15 +103,12 @@ class IndexWords:
         return self._spellings[word]
 
     def _spelled_in_text(self, word: str) -> str:
-        snapshot = self._snapshot
-        for segment in snapshot.segments if isinstance(snapshot, FolderSnapshot) else ():
-            if segment.positions is not None and len(places := segment.positions.of_word(word)):
-                found = dict.fromkeys(segment.positions.document_of(places[:3]).tolist())
-                ids = [id for at in found if (id := segment.ids[at]) in snapshot.ids]
-                for document in snapshot.documents(ids[:1]):
-                    for token in WORD.findall(" ".join((document.title, *document.headings, document.text))):
-                        if fold(spelled := compose(token).lower()) == word:
-                            return spelled
+        words = self._snapshot.written_words
+        id = words.first_document(word) if words is not None else ""
+        for document in self._snapshot.documents([id]) if id else ():
+            for token in WORD.findall(" ".join((document.title, *document.headings, document.text))):
+                if fold(spelled := compose(token).lower()) == word:
+                    return spelled
         return ""
 
     def beginning(self, prefix: str, most: int = 20) -> list[str]:
@@ -145,16 +134,11 @@ class IndexWords:
 
     def _together(self, words: Sequence[str], others: Sequence[str]) -> dict[str, float]:
         """How much each word belongs to the others: documents that have all, squared, over those that have the word."""
-        found, snapshot = defaultdict[str, float](float), self._snapshot
-        for segment in snapshot.segments if isinstance(snapshot, FolderSnapshot) else ():
-            if (positions := segment.positions) is None:
-                continue
-            held = [np.unique(positions.document_of(positions.of_word(word))) for word in others]
-            shared = reduce(np.intersect1d, held)
-            for word in words if len(shared) else ():
-                documents = np.unique(positions.document_of(positions.of_word(word)))
-                found[word] += len(np.intersect1d(documents, shared, assume_unique=True)) ** 2 / max(len(documents), 1)
-        return found
+        written = self._snapshot.written_words
+        if written is None:
+            return {}
+        found = zip(words, written.together(words, others), strict=True)
+        return {word: one.together**2 / max(one.documents, 1) for word, one in found}
 
     def similar(self, word: str, language: str = "", most: int = 5) -> list[str]:
         """The words that may have been meant by a misspelt one, the likeliest first."""
