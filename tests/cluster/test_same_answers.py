@@ -163,6 +163,29 @@ def test_runs_before_the_day_of_a_query(single, cluster):
     assert_same_runs(*(one.run(queries(), depth=20, before_query_date=True) for one in (cluster, single)))
 
 
+@pytest.mark.parametrize("shards", [1, 3])
+def test_candidates_of_late_interaction_are_those_of_one_index(tmp_path, plans, shards):
+    """More than 1,000 documents, so that only some get their true score; equal texts tie."""
+    draw = random.Random(6)  # noqa: S311
+    documents = [
+        Document(f"d{number:04}", text=" ".join(draw.choices(WORDS, k=draw.randint(2, 5))), code=CODES[number % 3], language="fr")
+        for number in range(1180)
+    ] + [Document(f"e{number}", title="Sans texte", language="fr") for number in range(20)]
+    folder, store = tmp_path / "whole", ClusterStore(str(tmp_path / "law"))
+    built(folder, documents, {"colbert": plans["colbert"]})
+    ClusterBuilder(store=store, work=tmp_path / "work").build(folder, shards=shards)
+    with Index(folder) as single, ClusterIndex.published(store, tmp_path / "cache") as cluster:
+        for options in (
+            {"depth": 20}, {"depth": 400}, {"depth": 1100}, {"depth": 20, "exact": True},
+            {"depth": 20, "filters": ["code=Code civil"]}, {"depth": 20, "filters": ["code!=Code civil"]},
+        ):  # fmt: skip
+            ours, theirs = (one.run(queries(), channels=["colbert"], **options) for one in (cluster, single))
+            assert len(theirs)
+            assert_same_runs(ours, theirs)
+        approximate, exact = (single.run(queries(), channels=["colbert"], depth=100, exact=mode) for mode in (False, True))
+        assert list(approximate.doc) != list(exact.doc)  # or the test would show nothing
+
+
 def shown(hits):
     """What a page shows of its results, without their scores."""
     return [

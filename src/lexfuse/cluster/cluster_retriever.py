@@ -7,7 +7,7 @@ all documents are among the best k of every shard.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,11 +15,13 @@ import numpy as np
 
 from lexfuse.channels.channel_retriever import ChannelRetriever, PassageRetriever, PassageVectors, SearchWork
 from lexfuse.channels.explanation import Evidence, TokenMatch
+from lexfuse.channels.late.late_search import CANDIDATES, LateEstimates, LateMode, candidate_number
 from lexfuse.channels.late.retriever import LateRetriever
 from lexfuse.channels.query_context import read_once
 from lexfuse.channels.retriever import Mask, ScoreBounds, checked_k, requested_pairs
 from lexfuse.cluster.shard import EncoderFacts, RetrieverPlan, ShardRequest
 from lexfuse.cluster.shard_requests import (
+    CandidateEstimates,
     DocumentEvidence,
     DocumentPassages,
     NearestTokens,
@@ -29,7 +31,7 @@ from lexfuse.cluster.shard_requests import (
     Ranking,
     RetrieverBounds,
 )
-from lexfuse.data.arrays import F32, F64, I64, offsets_of
+from lexfuse.data.arrays import F32, F64, I32, I64, offsets_of
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Side
@@ -85,9 +87,12 @@ class SpreadRetriever(ChannelRetriever):
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair in a run, in its order, by the shards that own the documents."""
-        query, doc = requested_pairs(queries, pairs, self.snapshot.ids)
-        encoded, asked, (shards, inside) = self.read(queries), tuple(queries.ids), self.snapshot.places
-        scores = np.full(len(pairs), np.nan, dtype=np.float32)
+        return self._exact(queries, self.read(queries), *requested_pairs(queries, pairs, self.snapshot.ids))
+
+    def _exact(self, queries: Queries, encoded: Any, query: I32, doc: I32) -> F32:
+        """The exact score of every pair for queries that `read` has read before."""
+        asked, (shards, inside) = tuple(queries.ids), self.snapshot.places
+        scores = np.full(len(doc), np.nan, dtype=np.float32)
         places, requests = {}, {}
         for shard in np.unique(shards[doc]).tolist():
             own = np.flatnonzero(shards[doc] == shard)
@@ -141,9 +146,46 @@ class SpreadPassages(SpreadRetriever):
 
 
 class SpreadLate(SpreadRetriever):
-    """Late interaction over shards."""
+    """Late interaction over shards: candidates are chosen by the estimates of all shards, and their owners score them."""
 
     encoder: Any
+    mode: LateMode
+
+    def rank(self, queries: Queries, encoded: Any, k: int, *, within: Mask | None = None) -> Run:
+        """The best k documents of all shards for queries that `read` has read before."""
+        snapshot, most = self.snapshot, checked_k(k)
+        held = snapshot.channel_numbering(self.channel).raw >= 0
+        if within is not None:
+            held &= allowed(within, len(snapshot))
+        number = candidate_number(int(np.count_nonzero(held)), most)
+        if number is None or self.mode is LateMode.BRUTE_FORCE or not len(queries):
+            return super().rank(queries, encoded, k, within=within)
+        found = self._estimates(encoded, number, held)
+        if candidate_number(found[0].allowed, most) is None:  # documents without tokens do not count
+            return super().rank(queries, encoded, k, within=within)
+        order = np.arange(len(snapshot), dtype=np.int32)
+        doc = [one.highest(CANDIDATES[number], order).candidates(number, order) for one in found]
+        query = np.repeat(np.arange(len(doc), dtype=np.int32), [len(some) for some in doc])
+        score = self._exact(queries, encoded, query, np.concatenate(doc))
+        there = ~np.isnan(score)  # of shards that still answer
+        run = Run.from_arrays(self.name, queries.ids, snapshot.ids, query[there], np.concatenate(doc)[there], score[there])
+        best = run.select(np.arange(len(run)) - run.offsets[run.query] < most)
+        return replace(best, low=-np.array([len(table) for table in encoded], dtype=np.float64))
+
+    def _estimates(self, encoded: Any, number: int, held: Mask) -> list[LateEstimates]:
+        """For each query the estimates of all shards, by the numbers of documents in the cluster."""
+        snapshot = self.snapshot
+        answers = snapshot.all_shards(
+            lambda shard: CandidateEstimates(self.plan, encoded, number, snapshot.shard_mask(shard, held))
+        )
+        found = []
+        for every in zip(*answers.values(), strict=True):
+            docs = np.concatenate([snapshot.documents_of[at][one.docs] for at, one in zip(answers, every, strict=True)])
+            ascending = np.argsort(docs)
+            rough = np.concatenate([one.rough for one in every])[ascending]
+            fine = np.concatenate([one.fine for one in every])[ascending]
+            found.append(LateEstimates(sum(one.allowed for one in every), docs[ascending], rough, fine))
+        return found
 
     def evidence(self, query: Query, docs: Sequence[str]) -> list[Evidence]:
         """The token of each document that is most similar to each token of the query; none where it is not encoded."""

@@ -42,8 +42,8 @@ from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.history.period_counts import PeriodCounts
 from lexfuse.storage.segments.channel_postings import Postings
+from lexfuse.storage.segments.written_words import WrittenWords
 from lexfuse.storage.snapshot import ChannelState, Snapshot
-from lexfuse.storage.written_words import WrittenWords
 
 Made = TypeVar("Made")
 

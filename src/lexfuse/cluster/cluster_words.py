@@ -8,7 +8,7 @@ from typing import Any
 
 from lexfuse.cluster.shard import ShardRequest
 from lexfuse.cluster.shard_requests import FirstDocument, WordCounts, WordsTogether
-from lexfuse.storage.written_words import WordDocuments
+from lexfuse.storage.segments.written_words import WordDocuments
 
 
 class ClusterWords:

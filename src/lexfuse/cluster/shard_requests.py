@@ -11,6 +11,7 @@ import numpy as np
 
 from lexfuse.channels.channel_retriever import PassageRetriever, PassageVectors
 from lexfuse.channels.explanation import Evidence
+from lexfuse.channels.late.late_search import LateEstimates
 from lexfuse.channels.late.retriever import LateRetriever
 from lexfuse.channels.retriever import ScoreBounds
 from lexfuse.cluster.shard import RetrieverPlan, Shard, given_queries
@@ -22,8 +23,8 @@ from lexfuse.errors import DataError
 from lexfuse.storage.catalog import CatalogChannel
 from lexfuse.storage.history.period_counts import PeriodCounts
 from lexfuse.storage.index_settings import IndexSettings
+from lexfuse.storage.segments.written_words import WordDocuments, WrittenWords
 from lexfuse.storage.stored_channel import ChannelSettings
-from lexfuse.storage.written_words import WordDocuments, WrittenWords
 
 
 class ShardFacts(NamedTuple):
@@ -191,12 +192,24 @@ class Ranking:
 
     def answer(self, shard: Shard) -> Ranked:
         """Rankings."""
-        within = None
-        if self.mask is not None:
-            bits = np.frombuffer(self.mask, dtype=np.uint8)
-            within = np.unpackbits(bits, count=len(shard.snapshot)).view(np.bool_)
+        within = _allowed(shard, self.mask)
         run = shard.retriever(self.plan).rank(_unread(self.queries), self.encoded, self.k, within=within)
         return Ranked(run.offsets, run.doc, run.score, run.low)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidateEstimates:
+    """The documents by whose estimates the router chooses candidates of late interaction."""
+
+    plan: RetrieverPlan
+    encoded: Any
+    number: int  # of candidates
+    mask: bytes | None = None  # bits
+
+    def answer(self, shard: Shard) -> list[LateEstimates]:
+        """The estimates for each query."""
+        late = cast(LateRetriever, shard.retriever(self.plan))
+        return late.estimates(self.encoded, self.number, within=_allowed(shard, self.mask))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,6 +303,13 @@ class Preparation:
     def answer(self, shard: Shard) -> None:
         """Nothing."""
         shard.retriever(self.plan).prepare()
+
+
+def _allowed(shard: Shard, mask: bytes | None) -> Bools | None:
+    """The flags of the documents of a shard."""
+    if mask is None:
+        return None
+    return np.unpackbits(np.frombuffer(mask, dtype=np.uint8), count=len(shard.snapshot)).view(np.bool_)
 
 
 def _words(shard: Shard) -> WrittenWords:

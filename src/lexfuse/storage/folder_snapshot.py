@@ -31,9 +31,9 @@ from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.inverted_file import InvertedFile
 from lexfuse.storage.segments.mapped_files import MappedFiles, SegmentGoneError
 from lexfuse.storage.segments.segment import LEXICAL
+from lexfuse.storage.segments.written_words import FolderWords, SegmentDocuments, WrittenWords
 from lexfuse.storage.snapshot import ChannelState, Snapshot
 from lexfuse.storage.stored_ids import StoredIds
-from lexfuse.storage.written_words import SegmentDocuments, SegmentWords, WrittenWords
 
 
 def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> FolderSnapshot:
@@ -186,7 +186,7 @@ class FolderSnapshot(Snapshot):
         if len(held) < len(self.segments):
             return None
         every = self.every_version().written_words if self.has_history else None
-        return SegmentWords(held, self.numbering, every)
+        return FolderWords(held, self.numbering, every)
 
     @property
     def channels(self) -> tuple[str, ...]:

@@ -25,8 +25,8 @@ from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments.channel_postings import Postings
+from lexfuse.storage.segments.written_words import WrittenWords
 from lexfuse.storage.stored_channel import ChannelSegment
-from lexfuse.storage.written_words import WrittenWords
 
 Made = TypeVar("Made")
 

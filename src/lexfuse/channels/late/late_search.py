@@ -47,6 +47,29 @@ class MaxSimMatch(NamedTuple):
     similarity: float
 
 
+class LateEstimates(NamedTuple):
+    """The documents with the highest estimates for a query, of all that were allowed."""
+
+    allowed: int
+    docs: I32  # ascending
+    rough: F32  # by which they were found
+    fine: F32  # by which candidates are chosen from them
+
+    def highest(self, number: int, order: I32) -> LateEstimates:
+        """Those with the highest rough estimates.
+
+        >>> docs, rough = np.array([1, 4, 6], dtype=np.int32), np.array([0.5, 0.9, 0.5], dtype=np.float32)
+        >>> LateEstimates(9, docs, rough, rough).highest(2, np.arange(7, dtype=np.int32)).docs.tolist()
+        [1, 4]
+        """
+        kept = _highest(self.docs, self.rough, number, order)
+        return LateEstimates(self.allowed, self.docs[kept], self.rough[kept], self.fine[kept])
+
+    def candidates(self, number: int, order: I32) -> I32:
+        """The documents that get their true score, ascending."""
+        return self.docs[_highest(self.docs, self.fine, number, order)]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _LateQuery:
     """A query made ready: its products with the centroids, and with the axes of the residuals."""
@@ -99,20 +122,26 @@ class LateSearch:
             raise ConfigError(f"k must be at least 1, got {k:,}")
         allowed = self._allowed(mask)
         count = int(np.count_nonzero(allowed))
-        fewest = next((number for number in self.candidates if number >= k), count)
-        few = count <= max(self.candidates)  # so that shards and filters that leave few documents find the true best
-        taken = count if mode is LateMode.BRUTE_FORCE or few else fewest
+        number = None if mode is LateMode.BRUTE_FORCE else candidate_number(count, k, self.candidates)
         found, reached = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.float32)]
         for query in queries if count else ():
-            asked = self._asked(query, taken)
-            chosen = np.flatnonzero(allowed) if taken == count else self._promising(asked, allowed, taken)
-            docs = chosen.astype(np.int32)
+            asked = self._asked(query, count if number is None else number, estimates=number is not None)
+            docs = np.flatnonzero(allowed).astype(np.int32)
+            if number is not None:
+                docs = self._estimated(asked, allowed, number).candidates(number, self._order)
             scores = self._scores(asked, docs)
             ranked = np.lexsort((self._order[docs], -scores))[:k]
             found.append(docs[ranked])
             reached.append(scores[ranked])
         each = np.full(len(queries), min(k, count), dtype=np.int64)
         return offsets_of(each), np.concatenate(found), np.concatenate(reached)
+
+    def estimates(self, query: F32, number: int, *, mask: Bools | None = None) -> LateEstimates:
+        """The estimates by which a number of candidates is chosen: a cluster chooses among those of all shards."""
+        allowed = self._allowed(mask)
+        if not allowed.any():  # of a shard, perhaps without any part
+            return LateEstimates(0, np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.float32))
+        return self._estimated(self._asked(query, number, estimates=True), allowed, number)
 
     def pair_scores(self, queries: Sequence[F32], query: I32, doc: I32) -> F32:
         """The score of every pair of query and document, with the same bits as `best` gives; NaN without any token.
@@ -154,34 +183,29 @@ class LateSearch:
             return self._filled
         return allowed(mask, len(self._filled)) & self._filled
 
-    def _asked(self, query: F32, documents: int) -> _LateQuery:
+    def _asked(self, query: F32, documents: int, *, estimates: bool = False) -> _LateQuery:
         codec = self._parts[0].codec
         query = checked(np.asarray(query, dtype=np.float32), codec.dimension)
         tokens = sum(part.tokens for part in self._parts) * documents // max(1, len(self._filled))
-        compiled = compiled_is_due(steps(len(codec.centroids) + tokens, query))
+        compiled = estimates or compiled_is_due(steps(len(codec.centroids) + tokens, query))
         near = padded_products(codec.centroids, query) if compiled else products(codec.centroids, query)
         return _LateQuery(near, codec.rounded(query), len(query), compiled)
 
-    def _promising(self, asked: _LateQuery, allowed: Bools, count: int) -> I64:
-        """The candidates: documents with the highest estimates, ascending."""
+    def _estimated(self, asked: _LateQuery, allowed: Bools, number: int) -> LateEstimates:
+        """The documents with the highest rough estimates, and better ones of these."""
         from lexfuse.kernels.maxsim_numba import estimated, probed
 
         probes = min(self.probes + 1, len(asked.near))
         best = np.empty((asked.count, probes), dtype=np.float32)
         which = np.zeros((asked.count, probes), dtype=np.int32)
         probed(read_only_view(asked.near), asked.count, best, which)
-        estimates = np.zeros(len(allowed), dtype=np.float32)
+        rough = np.zeros(len(allowed), dtype=np.float32)
         for part, base in zip(self._parts, self._bases.tolist(), strict=False):
-            estimated(*read_only_views(best, which, part.lists, part.members), estimates[base : base + len(part)])
-        docs = np.flatnonzero(allowed)
-        docs = self._highest(docs, estimates[docs], min(len(docs), self.candidates[count]))
-        return self._highest(docs, self._scores(asked, docs.astype(np.int32), exact=False), count)
-
-    def _highest(self, docs: I64, estimates: F32, count: int) -> I64:
-        """The documents with the highest estimates, ascending; of equals the first in the order."""
-        least = np.partition(estimates, len(docs) - count)[len(docs) - count]
-        above, equal = docs[estimates > least], docs[estimates == least]
-        return np.sort(np.concatenate([above, equal[np.argsort(self._order[equal])][: count - len(above)]]))
+            estimated(*read_only_views(best, which, part.lists, part.members), rough[base : base + len(part)])
+        docs = np.flatnonzero(allowed).astype(np.int32)
+        count = len(docs)
+        docs = docs[_highest(docs, rough[docs], self.candidates[number], self._order)]
+        return LateEstimates(count, docs, rough[docs], self._scores(asked, docs, exact=False))
 
     def _scores(self, asked: _LateQuery, docs: I32, *, exact: bool = True) -> F32:
         """The scores of documents, which ascend: true ones or estimates."""
@@ -199,6 +223,26 @@ class LateSearch:
         spans = [slice(first, last) for first, last in pairwise(ends.tolist())]
         held = zip(self._parts, spans, self._bases[:-1], strict=True)
         return [(part, span, (docs[span] - base).astype(np.int32)) for part, span, base in held if span.stop > span.start]
+
+
+def candidate_number(documents: int, k: int, candidates: Mapping[int, int] = CANDIDATES) -> int | None:
+    """How many candidates a search for the best k has; None if all documents get their true score.
+
+    >>> candidate_number(29_104, 10), candidate_number(800, 10), candidate_number(29_104, 5000)
+    (100, None, None)
+    """
+    if documents <= max(candidates):  # so that filters that leave few documents find the true best
+        return None
+    return next((number for number in sorted(candidates) if number >= k), None)
+
+
+def _highest(docs: I32, estimates: F32, number: int, order: I32) -> I64:
+    """The places of the highest estimates, ascending; of equals the first documents in the order."""
+    if number >= len(docs):
+        return np.arange(len(docs))
+    least = np.partition(estimates, len(docs) - number)[len(docs) - number]
+    above, equal = np.flatnonzero(estimates > least), np.flatnonzero(estimates == least)
+    return np.sort(np.concatenate([above, equal[np.argsort(order[docs[equal]])][: number - len(above)]]))
 
 
 def _compiled_scores(asked: _LateQuery, part: TokenPart, docs: I32, scores: F32, exact: bool) -> None:

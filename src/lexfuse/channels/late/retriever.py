@@ -14,7 +14,7 @@ import numpy as np
 
 from lexfuse.channels.channel_retriever import ChannelRetriever, SearchWork
 from lexfuse.channels.explanation import Evidence, TokenMatch
-from lexfuse.channels.late.late_search import LateMode, LateSearch
+from lexfuse.channels.late.late_search import LateEstimates, LateMode, LateSearch
 from lexfuse.channels.late.stored_part import TokenPart
 from lexfuse.channels.query_context import read_once
 from lexfuse.channels.retriever import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
@@ -80,6 +80,12 @@ class LateRetriever(ChannelRetriever):
         offsets, docs, scores = self.search.best(vectors, checked_k(k), mode=self.mode, mask=mask if len(mask) else None)
         low = -np.array([len(table) for table in vectors], dtype=np.float64)  # fillers count like words
         return Run(self.name, queries.ids, self.snapshot.ids, offsets, numbering.places[docs], scores, low=low)
+
+    def estimates(self, vectors: list[F32], number: int, *, within: Mask | None = None) -> list[LateEstimates]:
+        """For each query that `read` has read, the documents by whose estimates a number of candidates is chosen."""
+        numbering, mask = self.numbering, self.numbering.mask(within)
+        found = (self.search.estimates(table, number, mask=mask if len(mask) else None) for table in vectors)
+        return [one._replace(docs=numbering.places[one.docs]) for one in found]
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair in a run, in its order; NaN where the channel does not hold the document."""

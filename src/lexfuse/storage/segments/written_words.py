@@ -60,7 +60,7 @@ class SegmentDocuments(NamedTuple):
         return documents[self.alive[documents]]
 
 
-class SegmentWords:
+class FolderWords:
     """The words of the segments of an index folder, on a day.
 
     >>> words = snapshot.written_words

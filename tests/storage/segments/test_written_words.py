@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from lexfuse import Document, Index
-from lexfuse.storage.written_words import WordDocuments
+from lexfuse.storage.segments.written_words import WordDocuments
 
 
 @pytest.fixture
