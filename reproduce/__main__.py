@@ -33,7 +33,11 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
         "--collect", action="store_true", help="first make the public collections that are missing, in the folder data of --work"
     )
     parser.add_argument("--work", type=Path, default=ROOT / ".reproduce", help="where indexes are kept [%(default)s]")
-    parser.add_argument("--write", action="store_true", help="keep the results in docs/results and write docs/results.md")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="keep the results in docs/results and write docs/results.md; --all replaces no result that has more figures",
+    )
     parser.add_argument("--models", type=Path, help="folder of trained models or of their rankings, for rows that need them")
     parser.add_argument("--slow", action="store_true", help="also rows that take more than an hour on two cores")
     parser.add_argument(
@@ -94,10 +98,23 @@ def run_tables(asked: argparse.Namespace) -> None:
             if result is None:
                 continue
             print("\n".join([*result_lines(table, result), *(result.texts if asked.text else ())]), end="\n\n", flush=True)
-            if asked.write:
+            if asked.write and not (asked.all and lacks_figures(result, RESULTS / f"{number}.json")):
                 result.save(RESULTS)
     if asked.write:
         write_page()
+
+
+def lacks_figures(result: Result, stored: Path) -> bool:
+    """Whether a stored result has figures that were not measured now, for want of models, time or data; says so."""
+    lacking = sorted(Result.read(stored).figures - result.figures) if stored.exists() else []
+    if lacking:
+        example = " ".join(filter(None, lacking[0]))
+        print(
+            f"{result.number}: the stored result is kept, because {len(lacking):,} of its figures were not measured now, such as "
+            f"{example!r}; --table {result.number} --write replaces it",
+            file=sys.stderr,
+        )
+    return bool(lacking)
 
 
 def run_atlas(asked: argparse.Namespace) -> None:

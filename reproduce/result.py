@@ -96,6 +96,12 @@ class Result:
     svg: Mapping[str, str] = field(default_factory=dict)  # of the plots, by file name
     texts: tuple[str, ...] = ()  # of documents, which are not ours to publish
 
+    @property
+    def figures(self) -> frozenset[tuple[str, str, str]]:
+        """Dataset, row and column of what was measured; of a plot, dataset and name."""
+        cells = {(one.dataset, cell.row, cell.column) for one in self.datasets for cell in one.cells if cell.ours != NONE}
+        return frozenset(cells | {(one.dataset, name, "") for one in self.datasets for name, _ in one.plots})
+
     def as_json(self) -> dict[str, Any]:
         """Plain values; plots are files, and texts are not kept."""
         return {name: value for name, value in asdict(self).items() if name not in ("svg", "texts")}

@@ -134,6 +134,24 @@ def test_a_table_that_a_collection_has_no_data_for_is_left_out_of_all(data, tmp_
     assert reproduce(capsys, "--table", "BSARD-1", *asked)[0] == 3
 
 
+def test_a_stored_result_with_more_figures_is_not_lost(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(table_2, "TRAINING", StaticTraining(dimension=2, min_count=1))
+    asked = ["--data", data, "--work", tmp_path / "work", "--write"]
+    reproduce(capsys, "--all", *asked)
+    path = tmp_path / "results" / "BSARD-2.json"
+    with_model = json.loads(path.read_text("utf-8"))
+    row = with_model["datasets"][0]["cells"][0] | {"row": "trained by someone", "ours": "99"}
+    with_model["datasets"][0]["cells"].append(row)
+    path.write_text(json.dumps(with_model), "utf-8")
+    status, _, err = reproduce(capsys, "--all", *asked)
+    assert status == 0
+    assert "BSARD-2: the stored result is kept, because 1 of its figures" in err
+    assert "BSARD-3: the stored" not in err
+    assert json.loads(path.read_text("utf-8")) == with_model
+    reproduce(capsys, "--table", "BSARD-2", *asked)
+    assert "trained by someone" not in path.read_text("utf-8")
+
+
 def test_results_are_kept_and_the_page_shows_them(data, tmp_path, capsys):
     reproduce(capsys, "--table", "BSARD-FIG2", "--data", data, "--work", tmp_path / "work", "--write")
     kept = json.loads((tmp_path / "results" / "BSARD-FIG2.json").read_text("utf-8"))
