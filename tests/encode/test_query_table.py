@@ -9,7 +9,7 @@ import pytest
 
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.model_folder.tensors import write_tensors
-from lexfuse.encode.query_table import QueryTable, is_query_table, write_query_table
+from lexfuse.encode.query_table import QueryTable, TokenWeights, is_query_table, write_query_table
 from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.errors import ConfigError, DataError
 
@@ -44,6 +44,49 @@ def test_a_query_has_its_distinct_tokens_with_the_weights_of_the_table(model, ta
         held = sorted({token for token in passages.tokens.inner_ids(text).tolist() if weights[token] > 0})
         assert terms.tolist() == held
         assert own.tolist() == weights[held].tolist()
+
+
+@pytest.fixture
+def expansions(model, tmp_path):
+    """Two terms for each token: the next one and the second next."""
+    size = len(SparseEncoder.load(model, threads=1).terms)
+    token = np.arange(size, dtype=np.int32)
+    terms = np.sort(np.stack([(token + 1) % size, (token + 2) % size], axis=1)).ravel()
+    rows = TokenWeights(np.arange(size + 1, dtype=np.int32) * 2, terms, np.linspace(1, 2, 2 * size).astype(np.float32))
+    write_query_table(tmp_path / "expansions", rows, model, similarity="dot", most_terms=3)
+    return tmp_path / "expansions", rows
+
+
+def test_a_query_has_the_sum_of_the_rows_of_its_tokens(model, expansions):
+    folder, rows = expansions
+    passages = SparseEncoder.load(model, threads=1)
+    whole, three = QueryTable.load(folder, most_terms=1000), QueryTable.load(folder)
+    for text, (terms, weights), (few, _) in zip(
+        TEXTS, whole.encode(TEXTS, Side.QUERY), three.encode(TEXTS, Side.QUERY), strict=True
+    ):
+        expected = {}
+        for token in sorted(set(passages.tokens.inner_ids(text).tolist())):
+            for place in range(rows.starts[token], rows.starts[token + 1]):
+                expected[int(rows.terms[place])] = expected.get(int(rows.terms[place]), 0.0) + float(rows.weights[place])
+        assert terms.tolist() == sorted(expected)
+        np.testing.assert_allclose(weights, [expected[term] for term in sorted(expected)], rtol=1e-6)
+        assert len(few) == min(3, len(expected))
+
+
+@pytest.mark.parametrize("part", ["starts", "terms", "weights"])
+def test_rows_that_do_not_fit_are_refused(expansions, part):
+    folder, rows = expansions
+    broken = rows._asdict() | {part: rows._asdict()[part][:-1]}
+    write_tensors(folder / "model.safetensors", broken)
+    with pytest.raises(DataError, match="do not fit each other"):
+        QueryTable.load(folder)
+    wrong = {"starts": rows.starts[::-1].copy(), "terms": rows.terms + 1, "weights": rows.weights * np.float32(np.nan)}[part]
+    write_tensors(folder / "model.safetensors", rows._asdict() | {part: wrong})
+    with pytest.raises(DataError, match="do not fit each other"):
+        QueryTable.load(folder)
+    write_tensors(folder / "model.safetensors", rows._asdict() | {"starts": rows.starts.astype(np.float32)})
+    with pytest.raises(DataError, match="expected I32"):
+        QueryTable.load(folder)
 
 
 def test_a_table_can_keep_the_heaviest_terms(table):

@@ -1,4 +1,4 @@
-"""``lexfuse train query-table``: query weights of a SPLADE model as a table, without training."""
+"""``lexfuse train query-table``: a table of query weights that is learned from a SPLADE model, without torch."""
 
 from __future__ import annotations
 
@@ -10,22 +10,35 @@ import typer
 from lexfuse.cli.import_ import refuse_existing
 from lexfuse.cli.output.console import AsJson, SkipBad, line, noted_report, print_json, progress_bar
 from lexfuse.data.files import written_folder
-from lexfuse.data.formats.file_format import read_queries
+from lexfuse.data.formats.file_format import read_corpus, read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.encode.model_folder.locator import fetch_model
 from lexfuse.encode.query_table import QueryTable, is_query_table, write_query_table
 from lexfuse.encode.sparse_encoder import SparseEncoder
-from lexfuse.errors import DataError, StorageError
-from lexfuse.train.query_table import mean_query_table
+from lexfuse.errors import ConfigError, DataError, StorageError
+from lexfuse.train.adaptation.corpus_sentences import lone_sentences
+from lexfuse.train.query_table import MOST_TERMS, learned_query_table
+
+SENTENCES = 20_000
 
 
 def query_table(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A SPLADE model: a folder, a shipped model, or a hub id.")],
-    queries: Annotated[Path, typer.Argument(metavar="QUERIES", help="Questions to take the weights from.")],
+    queries: Annotated[Path, typer.Argument(metavar="QUERIES", help="Questions to learn from.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder of the table to write.")],
     judged: Annotated[
         Path | None, typer.Option("--judged", help="Only questions with judgements in this file, such as qrels/train.tsv.")
     ] = None,
+    corpora: Annotated[
+        list[Path] | None, typer.Option("--corpus", help="Learn from sentences of these documents too (may be repeated).")
+    ] = None,
+    sentences: Annotated[
+        int | None,
+        typer.Option(
+            "--sentences", min=2, help=f"Sentences to draw from each --corpus [default: {SENTENCES:,}].", show_default=False
+        ),
+    ] = None,
+    most_terms: Annotated[int, typer.Option("--most-terms", min=1, help="Terms of a query at most.")] = MOST_TERMS,
     threads: Annotated[
         int | None, typer.Option("--threads", min=1, help="Processors that encode [default: all of them].")
     ] = None,
@@ -33,11 +46,13 @@ def query_table(
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
-    """Make a table of query weights from a SPLADE model, so that no model is needed for queries.
+    """Learn a table of query weights from a SPLADE model, so that no model is needed for queries.
 
-    The channel keeps the model for documents and gets the table for queries. Such queries are faster and find less: measure it.
+    For each word the table has the terms that the model adds to questions with it. Learning needs no judgements and no GPU: the
+    model reads the questions and sentences once. The channel keeps the model for documents and gets the table for queries. Do
+    not learn from questions that you measure with: --judged names those to learn from.
 
-        lexfuse train query-table fr-legal-splade queries.jsonl my-table --judged qrels/train.tsv
+        lexfuse train query-table fr-legal-splade queries.jsonl my-table --judged qrels/train.tsv --corpus library
 
         lexfuse index INDEX --channels splade --query-model splade=my-table
     """
@@ -49,17 +64,28 @@ def query_table(
         chosen = None if judged is None else set(read_qrels(judged, report, queries=asked.ids).queries)
     texts = [text for id, text in zip(asked.ids, asked.text, strict=True) if chosen is None or id in chosen]
     if not texts:
-        raise DataError("there are no questions in it to take weights from", path=queries)
+        raise DataError("there are no questions in it to learn from", path=queries)
+    if sentences is not None and not corpora:
+        raise ConfigError("--sentences is the number for each --corpus, and none is given; add --corpus or leave it out")
+    with noted_report(skip_bad) as report:
+        others = [
+            text
+            for place in corpora or ()
+            for text in lone_sentences(
+                read_corpus(place, report), sentences or SENTENCES, held_out=0, report=report
+            ).train.queries
+        ]
     encoder = SparseEncoder.load(fetch_model(model), threads=threads)
-    with progress_bar("reading questions and tokens", len(texts) + len(encoder.terms)) as progress:
-        weights = mean_query_table(encoder, texts, progress=progress)
+    with progress_bar("reading questions, sentences and tokens", len(texts) + len(others) + len(encoder.terms)) as progress:
+        rows = learned_query_table(encoder, texts, others, progress=progress)
     with written_folder(out, replace=force) as partial:
         similarity = "cosine" if encoder.cosine else "dot"
         write_query_table(
-            partial, weights, encoder.folder.transformer, similarity=similarity, lowercase=encoder.folder.lowercase
+            partial, rows, encoder.folder.transformer, similarity=similarity, lowercase=encoder.folder.lowercase,
+            most_terms=most_terms,
         )  # fmt: skip
     result = {
-        "out": str(out), "questions": len(texts), "terms": int((weights > 0).sum()),
+        "out": str(out), "questions": len(texts), "sentences": len(others), "weights": len(rows.weights),
         "fingerprint": QueryTable.load(out).fingerprint, "skipped": report.skipped,
     }  # fmt: skip
     if json:

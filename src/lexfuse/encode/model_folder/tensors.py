@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from lexfuse.data.arrays import F32
+from lexfuse.data.arrays import F32, I32
 from lexfuse.data.files import read_bytes
 from lexfuse.errors import DataError
 
@@ -80,13 +80,22 @@ class TensorFiles(Mapping[str, F32]):
         values: NDArray[Any] = np.frombuffer(raw, dtype=_PLAIN[tensor.kind])
         return values.astype(np.float32).reshape(tensor.shape)
 
+    def integers(self, name: str) -> I32:
+        """A tensor of whole numbers of 32 bits."""
+        tensor = self._tensors[name]
+        if tensor.kind != "I32":
+            raise DataError(f"tensor {name!r} has type {tensor.kind}, expected I32", path=tensor.path)
+        with tensor.path.open("rb") as stream:
+            stream.seek(tensor.start)
+            return np.frombuffer(stream.read(tensor.end - tensor.start), dtype="<i4").astype(np.int32).reshape(tensor.shape)
+
     def ending(self, suffix: str) -> list[str]:
         """Names with this ending, in order."""
         return sorted(name for name in self._tensors if name.endswith(suffix))
 
 
-def write_tensors(path: Path, tensors: Mapping[str, F32]) -> None:
-    """Write tensors of 32-bit floats to a file.
+def write_tensors(path: Path, tensors: Mapping[str, F32 | I32]) -> None:
+    """Write tensors of 32-bit floats or 32-bit whole numbers to a file.
 
     >>> write_tensors(folder / "table.safetensors", {"weight": np.array([1, 2], dtype=np.float32)})
     >>> TensorFiles.read([folder / "table.safetensors"])["weight"].tolist()
@@ -95,8 +104,9 @@ def write_tensors(path: Path, tensors: Mapping[str, F32]) -> None:
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
     raw = b""
     for name, values in tensors.items():
-        own = np.ascontiguousarray(values, dtype="<f4").tobytes()
-        header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [len(raw), len(raw) + len(own)]}
+        kind, stored = ("I32", "<i4") if values.dtype == np.int32 else ("F32", "<f4")
+        own = np.ascontiguousarray(values, dtype=stored).tobytes()
+        header[name] = {"dtype": kind, "shape": list(values.shape), "data_offsets": [len(raw), len(raw) + len(own)]}
         raw += own
     shown = orjson.dumps(header)
     shown += b" " * (-len(shown) % 8)
