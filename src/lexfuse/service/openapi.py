@@ -70,13 +70,17 @@ def query_parameters(document: Mapping[str, Any], path: str, method: str) -> dic
     return {one["name"]: one["schema"].get("type") == "array" for one in stated if one["in"] == "query"}
 
 
-async def check_query_string(request: Request) -> None:
-    """Refuse query strings with parameters that the OpenAPI document does not list, or with repeated single values."""
+async def check_query_string(request: Request) -> dict[str, bool]:
+    """Refuse query strings with parameters that the OpenAPI document does not list, or with repeated single values.
+
+    Returns the `query_parameters` of the operation.
+    """
     known = query_parameters(request.app.openapi(), request.scope["route"].path_format, request.method)
     refuse_unknown(request.query_params, known)
     for name, is_list in known.items():
         if not is_list and (count := len(request.query_params.getlist(name))) > 1:
             raise ConfigError(f"{name} is given {count} times; give it once")
+    return known
 
 
 def _security(scope: str, settings: ServiceSettings) -> list[dict[str, list[str]]]:

@@ -11,10 +11,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lexfuse.data.arrays import I64
 from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.analysis.analyser import WORD
@@ -27,6 +29,14 @@ COMPLETED = 24  # frequent words among which a completion is looked for
 TOGETHER = 2  # rarest words of a question that a completion should be found with
 _LAST = "\U0010ffff"
 _LETTERS = 32  # classes of letters that are counted to find similar words
+
+
+class _WordShapes(NamedTuple):
+    """Words by length, shortest first, their lengths, and a row for each class of letters with its counts in every word."""
+
+    words: list[str]
+    lengths: I64
+    letters: NDArray[np.int8]
 
 
 class IndexWords:
@@ -84,9 +94,9 @@ class IndexWords:
         return list(self._counts)
 
     @cached_property
-    def _signatures(self) -> tuple[NDArray[np.int8], NDArray[np.int16]]:
-        """How often each class of letters occurs in each word, and the lengths."""
-        return signatures(self._words), np.array([len(word) for word in self._words], dtype=np.int32)
+    def _shapes(self) -> _WordShapes:
+        words = sorted(self._words, key=len)
+        return _WordShapes(words, np.array([len(word) for word in words]), np.ascontiguousarray(signatures(words).T))
 
     def __contains__(self, word: str) -> bool:
         """Whether a word occurs as it is written, without accents."""
@@ -155,11 +165,11 @@ class IndexWords:
 
     def _candidates(self, typed: str, limit: float) -> Sequence[str]:
         """The words whose letters differ by no more than this many edits of the cheapest kind could change."""
-        letters, lengths = self._signatures
+        words, lengths, letters = self._shapes
         edits = int(np.ceil(limit / 0.5)) if limit <= 1 else 3
-        near = np.flatnonzero(np.abs(lengths - len(typed)) <= edits)
-        differing = np.abs(letters[near] - signatures([typed])[0]).sum(axis=1)
-        return [self._words[at] for at in near[differing <= 4].tolist()]
+        near = slice(*np.searchsorted(lengths, (len(typed) - edits, len(typed) + edits + 1)).tolist())
+        differing = np.abs(letters[:, near] - signatures([typed]).T).sum(axis=0, dtype=np.int16)
+        return [words[near.start + at] for at in np.flatnonzero(differing <= 4).tolist()]
 
 
 def signatures(words: Sequence[str]) -> NDArray[np.int8]:

@@ -13,6 +13,7 @@ from lexfuse.service.operations.explain import DOCUMENT, ExplainParameters, Expl
 from lexfuse.service.operations.index_list import index_list
 from lexfuse.service.operations.search import SearchParameters, SearchQuery, search
 from lexfuse.service.operations.suggest import SuggestQuery, suggest
+from lexfuse.service.routes.query_route import QueryRoute
 from lexfuse.service.routes.responses import answered, json_response, service_of
 from lexfuse.service.schemas.document import ResolvedCitations
 from lexfuse.service.schemas.search import ExplainResponse, IndexList, ProfileComparison, SearchPage, SuggestionList
@@ -23,10 +24,15 @@ citations = APIRouter(prefix="/v1", tags=["citations"])
 _PROBLEMS: dict[int | str, dict[str, Any]] = {410: {}}
 
 
-@router.get("/search", operation_id="search", response_model=SearchPage, summary="Search", responses=_PROBLEMS)
 async def search_by_get(request: Request, given: Annotated[SearchQuery, Query()]) -> Response:
     """One page of results: documents that the question cites, then the best matches, each with a snippet."""
     return await answered(request, search, given)
+
+
+router.add_api_route(
+    "/search", search_by_get, operation_id="search", response_model=SearchPage, summary="Search", responses=_PROBLEMS,
+    route_class_override=QueryRoute,
+)  # fmt: skip
 
 
 @router.post("/search", operation_id="search_post", response_model=SearchPage, summary="Search, with a body", responses=_PROBLEMS)

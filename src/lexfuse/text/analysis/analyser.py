@@ -129,15 +129,14 @@ class Analyser:
         >>> [token.text for token in Analyser("fr").matching("les salariés de l'art. L. 1", {"salar", "l1_"})]
         ['salariés', 'L. 1']
         """
-        tokens: list[Token] = []
-        at = 0
+        parts, cited, at = list[str](), list[Token](), 0
         for item in self._citations(text):
-            tokens += self._matching_words(text, at, item.start, wanted)
-            if not wanted.isdisjoint(item.terms):
-                tokens.append(Token(item.start, item.end, text[item.start : item.end], item.key, item.terms, citation=True))
+            parts += (text[at : item.start], " " * (item.end - item.start))  # spaces, so that words keep their places
             at = item.end
-        tokens += self._matching_words(text, at, len(text), wanted)
-        return tokens
+            if not wanted.isdisjoint(item.terms):
+                cited.append(Token(item.start, item.end, text[item.start : item.end], item.key, item.terms, citation=True))
+        words = self._matching_words("".join((*parts, text[at:])), wanted)
+        return sorted([*words, *cited]) if cited else list(words)
 
     def pieces(self, text: str) -> list[bytes]:
         """The text split at white space and ASCII punctuation, with citations replaced by their terms.
@@ -246,12 +245,12 @@ class Analyser:
         word = self._lowered(place.group())
         return Token(place.start(), place.end(), place.group(), compose(word).lower(), self.terms_of_piece(_piece(word)))
 
-    def _matching_words(self, text: str, start: int, end: int, wanted: Set[str]) -> Iterator[Token]:
-        cut = _cut(self._lowered(text[start:end]))
-        line, before = b" %b " % cut, 0
+    def _matching_words(self, text: str, wanted: Set[str]) -> Iterator[Token]:
+        cut = _cut(self._lowered(text))
+        line, start, before, narrow = b" %b " % cut, 0, 0, cut.isascii()
         found = self._pieces_with(wanted, set(cut.split()))
         for at, piece in sorted((at, one) for one in found for at in _places(line, one)):
-            start += at - before if cut.isascii() else len(_decoded(cut[before:at]))
+            start += at - before if narrow else len(_decoded(cut[before:at]))
             before = at
             yield from self._tokens_of_piece(text, start, piece, wanted)
 
@@ -269,7 +268,7 @@ class Analyser:
             for term in terms:
                 table.by_term.setdefault(term, set()).add(piece)
             table.met.add(piece)
-        return found.union(*(pieces.intersection(table.by_term.get(term, ())) for term in wanted))
+        return found | pieces.intersection(set().union(*(table.by_term.get(term, ()) for term in wanted)))
 
     def _tokens_of_piece(self, text: str, start: int, piece: bytes, wanted: Set[str]) -> Iterator[Token]:
         """The tokens at a place where a piece was found; most pieces are one word."""

@@ -6,9 +6,9 @@ of the first letter is dearer. Words are compared in lower case and without acce
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from lexfuse.text.short_text_cache import cached_if_short
 
@@ -25,6 +25,7 @@ _KEYBOARDS: Mapping[str, tuple[str, ...]] = {
     "de": ("qwertzuiop", "asdfghjkl", "yxcvbnm"),
     "": ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
 }
+_NONE: Mapping[str, float] = {}
 
 
 def longest_distance(length: int) -> float:
@@ -44,26 +45,29 @@ def spelling_distance(typed: str, word: str, language: str = "", most: float = 2
     """
     if abs(len(typed) - len(word)) > most / DOUBLED:
         return float("inf")
-    close, rows = _close(language), [[0.0] * (len(word) + 1) for _ in range(len(typed) + 1)]
-    absent, added = _missing(word), _missing(typed)
-    for across, cost in enumerate(absent):
-        rows[0][across + 1] = rows[0][across] + cost
-    for down in range(1, len(typed) + 1):
-        row, above, extra = rows[down], rows[down - 1], added[down - 1]
-        row[0] = above[0] + extra
-        given = typed[down - 1]
-        for across, wanted in enumerate(word, 1):
-            best = above[across - 1]
+    close, absent, added = _close(language), _missing(word), _missing(typed)
+    before: list[float] = []  # the row before the row above
+    above = list(accumulate(absent, initial=0.0))
+    for down, (given, extra) in enumerate(zip(typed, added, strict=True)):
+        left = above[0] + extra
+        row, near = [left], close.get(given, _NONE)
+        for across, wanted in enumerate(word):
+            best = above[across]
             if given != wanted:
-                factor = FIRST if across == 1 and down == 1 else 1.0
-                best += factor * close.get((given, wanted), 1.0)
-            best = min(best, above[across] + extra, row[across - 1] + absent[across - 1])
-            if down > 1 and across > 1 and given == word[across - 2] and typed[down - 2] == wanted:
-                best = min(best, rows[down - 2][across - 2] + (EXCHANGED if given != wanted else 0.0))
-            row[across] = best
+                cost = near.get(wanted, 1.0)
+                best += cost if across or down else FIRST * cost
+            if (other := above[across + 1] + extra) < best:
+                best = other
+            if (other := left + absent[across]) < best:
+                best = other
+            if down and across and given == word[across - 1] and typed[down - 1] == wanted:
+                best = min(best, before[across - 1] + (EXCHANGED if given != wanted else 0.0))
+            row.append(best)
+            left = best
         if min(row) > most:
             return float("inf")
-    found = round(rows[-1][-1], 6)
+        before, above = above, row
+    found = round(above[-1], 6)
     return found if found <= most else float("inf")
 
 
@@ -81,16 +85,13 @@ def _missing(word: str) -> tuple[float, ...]:
 
 
 @cache
-def _close(language: str) -> dict[tuple[str, str], float]:
-    """The cost of every pair of letters that are easily taken for each other."""
-    found: dict[tuple[str, str], float] = {}
+def _close(language: str) -> dict[str, dict[str, float]]:
+    """For every letter those that are easily taken for it, with the cost."""
     rows = _KEYBOARDS.get(language, _KEYBOARDS[""])
-    for at, row in enumerate(rows):
-        pairs = list(pairwise(row))
-        pairs += list(zip(row, rows[at + 1], strict=False)) if at + 1 < len(rows) else []
-        found |= _both_ways(pairs, NEIGHBOUR)
-    return found | _both_ways(((one[0], one[1]) for one in _SOUNDS), SOUND)
-
-
-def _both_ways(pairs: Iterable[tuple[str, str]], cost: float) -> dict[tuple[str, str], float]:
-    return {pair: cost for one, other in pairs for pair in ((one, other), (other, one))}
+    pairs = [pair for row in rows for pair in pairwise(row)]
+    pairs += [pair for one, other in pairwise(rows) for pair in zip(one, other, strict=False)]
+    found: dict[str, dict[str, float]] = {}
+    for cost, some in ((NEIGHBOUR, pairs), (SOUND, [(pair[0], pair[1]) for pair in _SOUNDS])):  # a sound is the cheaper slip
+        for one, other in some:
+            found.setdefault(one, {})[other] = found.setdefault(other, {})[one] = cost
+    return found
