@@ -49,12 +49,3 @@ def test_no_more_bits_than_there_are(variances, bits):
 def test_a_number_that_a_small_sample_does_not_show_keeps_a_step():
     steps = fitted_steps(np.zeros((3, 2), np.float32), np.array([2, 2], np.uint8), np.array([0.5, 2.0]))
     assert (steps > 0).all()
-
-
-def test_the_widest_numbers_are_at_least_half():
-    widths = np.array([8] * 3 + [4] * 20 + [2] * 10 + [1] * 7, np.uint8)
-    layout = LevelLayout.of(widths)
-    widest = layout.widest()
-    assert widest.runs.tolist() == layout.runs[:2].tolist()
-    assert (len(widest.places), widest.bytes, widest.slots) == (23, 13, 24)
-    assert LevelLayout.of(widths[:1]).widest().places.tolist() == [0]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from lexfuse.data.arrays import F32, F64, I64, offsets_of, read_only
 
 U8 = NDArray[np.uint8]
+Whole = TypeVar("Whole", np.int8, np.int16)
 WIDTHS = (0, 1, 2, 4, 8)
 # Squared error of a normal variable of variance 1, and the step that reaches it.
 _ERRORS = {0: 1.0, 1: 0.3634, 2: 0.1188, 4: 0.01154, 8: 0.0001}
@@ -116,12 +118,11 @@ class LevelLayout:
         slots = -(-int(slots_at[-1]) // _TOGETHER) * _TOGETHER
         return cls(read_only(runs), read_only(places), int(bytes_at[-1]), slots)
 
-    def widest(self) -> LevelLayout:
-        """The part of the layout with the widest numbers: as many widths as make up half of all decoded levels."""
-        ends = self.runs[:, 3] + self.runs[:, 1] * 8 // self.runs[:, 0]
-        count = int(np.searchsorted(ends, ends[-1] / 2)) + 1
-        slots, size = -(-int(ends[count - 1]) // _TOGETHER) * _TOGETHER, int(self.runs[:count, 1].sum())
-        return LevelLayout(self.runs[:count], self.places[self.places < ends[count - 1]], size, slots)
+    def placed(self, numbers: NDArray[Whole]) -> NDArray[Whole]:
+        """Rows of whole numbers at the places of the decoded levels that they are multiplied by; 0 at all others."""
+        rows = np.zeros((len(numbers), self.slots), dtype=numbers.dtype)
+        rows[:, self.places] = numbers
+        return rows
 
     def packed(self, levels: U8) -> U8:
         """The bytes of every row of levels."""

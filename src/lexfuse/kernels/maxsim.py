@@ -14,7 +14,7 @@ from lexfuse.data.arrays import F32, I32, I64
 from lexfuse.kernels.compilation import compiled_is_due, read_only_view
 from lexfuse.kernels.threads import run_on_cores
 
-_LANES = 16  # as in the compiled loops
+LANES = 16  # as in the compiled loops
 _AT_ONCE = 1 << 20  # products in numpy
 
 
@@ -61,7 +61,7 @@ def padded_products(rows: F32, vectors: F32) -> F32:
     from lexfuse.kernels.maxsim_numba import products as loop
 
     lanes = read_only_view(in_lanes(vectors))
-    found = np.empty((len(rows), len(lanes) * _LANES), dtype=np.float32)
+    found = np.empty((len(rows), len(lanes) * LANES), dtype=np.float32)
     run_on_cores(lambda first, last: loop(read_only_view(rows[first:last]), lanes, found[first:last]), len(rows), 1020)
     return found
 
@@ -114,10 +114,10 @@ def summed(best: F32, starts: I64) -> F32:
 
 def in_lanes(vectors: F32) -> F32:
     """Vectors in groups of 16, dimension by dimension; the last group is padded with 0."""
-    groups = -(-len(vectors) // _LANES)
-    padded = np.zeros((groups * _LANES, vectors.shape[1]), dtype=np.float32)
+    groups = -(-len(vectors) // LANES)
+    padded = np.zeros((groups * LANES, vectors.shape[1]), dtype=np.float32)
     padded[: len(vectors)] = vectors
-    return np.ascontiguousarray(padded.reshape(groups, _LANES, -1).transpose(0, 2, 1))
+    return np.ascontiguousarray(padded.reshape(groups, LANES, -1).transpose(0, 2, 1))
 
 
 def high_and_low(numbers: NDArray[np.int16]) -> NDArray[np.int8]:
@@ -130,12 +130,17 @@ def high_and_low(numbers: NDArray[np.int16]) -> NDArray[np.int8]:
     return np.stack([(numbers.astype(np.int32) - low >> 8).astype(np.int8), low])
 
 
-def in_byte_lanes(numbers: NDArray[np.int16]) -> NDArray[np.int8]:
-    """Whole numbers of query vectors in groups of 16, `high_and_low`, four by four; the last group is padded with 0."""
-    groups = -(-len(numbers) // _LANES)
-    padded = np.zeros((groups * _LANES, numbers.shape[1]), dtype=np.int16)
+def in_byte_lanes(numbers: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Whole numbers of 8 bits of query vectors in groups of 16, four by four; the last group is padded with 0."""
+    groups = -(-len(numbers) // LANES)
+    padded = np.zeros((groups * LANES, numbers.shape[1]), dtype=np.int8)
     padded[: len(numbers)] = numbers
-    return np.ascontiguousarray(high_and_low(padded).reshape(2, groups, _LANES, -1, 4).transpose(1, 0, 3, 2, 4))
+    return np.ascontiguousarray(padded.reshape(groups, LANES, -1, 4).transpose(0, 2, 1, 3))
+
+
+def in_blocks(numbers: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Rows of whole numbers of 8 bits, filled up with 0 to whole blocks of 64."""
+    return np.pad(numbers, ((0, 0), (0, -numbers.shape[1] % 64)))
 
 
 def steps(rows: int, vectors: F32) -> int:

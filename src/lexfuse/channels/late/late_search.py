@@ -2,9 +2,10 @@
 
 Brute force scores every document. The other way estimates scores first, as XTR (Lee et al. 2023) and WARP (Scheerer et al. 2025)
 do: every query vector visits the documents of its nearest centroids. A document that it does not meet there is assumed to be as
-near as the next centroid. The documents with the highest estimates get a better one, from those axes of the residuals that have
-most bits and from a query rounded to 8 bits; the best of them are the candidates, which get their true score. There are 100
-candidates for up to 100 results and 1,000 for up to 1,000, so that within these limits a longer list starts like a shorter one.
+near as the next centroid. The documents with the highest estimates get a better one: every query vector, rounded to 8 bits, is
+multiplied with the one token whose centroid is nearest to it. The best of them are the candidates, which get their true score.
+There are 200 candidates for up to 100 results and 2,000 for up to 1,000, so that within these limits a longer list starts like a
+shorter one.
 Where more results are asked for, or no more than 1,000 documents are allowed, all documents get their true score.
 """
 
@@ -18,17 +19,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexfuse.channels.late.codec import RoundedQuery, checked
+from lexfuse.channels.late.codec import RoundedQuery, TokenCodec, checked
 from lexfuse.channels.late.stored_part import TokenPart, check_one_codec
 from lexfuse.data.arrays import F32, I32, I64, Bools, offsets_of
 from lexfuse.errors import ConfigError
 from lexfuse.kernels.compilation import compiled_is_due, read_only_view, read_only_views
 from lexfuse.kernels.levels import centres
-from lexfuse.kernels.maxsim import high_and_low, highest, in_byte_lanes, padded_products, products, steps, summed
+from lexfuse.kernels.maxsim import (
+    LANES,
+    high_and_low,
+    highest,
+    in_blocks,
+    in_byte_lanes,
+    padded_products,
+    products,
+    steps,
+    summed,
+)
 from lexfuse.kernels.threads import run_on_cores
 from lexfuse.storage.document_numbers import allowed
 
-CANDIDATES = {100: 512, 1000: 4096}  # documents that get their true score, of how many with a better estimate
+CANDIDATES = {100: 512, 1000: 4096}  # results, and how many documents get a better estimate for them
+SCORED = 2  # documents that get their true score, for each of these results
 PROBES = 16  # centroids whose documents a query vector visits
 _CHUNK = 32  # documents that a core scores at once
 
@@ -66,8 +78,8 @@ class LateEstimates(NamedTuple):
         return LateEstimates(self.allowed, self.docs[kept], self.rough[kept], self.fine[kept])
 
     def candidates(self, number: int, order: I32) -> I32:
-        """The documents that get their true score, ascending."""
-        return self.docs[_highest(self.docs, self.fine, number, order)]
+        """The documents that get their true score for up to a number of results, ascending."""
+        return self.docs[_highest(self.docs, self.fine, SCORED * number, order)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,7 +149,7 @@ class LateSearch:
         return offsets_of(each), np.concatenate(found), np.concatenate(reached)
 
     def estimates(self, query: F32, number: int, *, mask: Bools | None = None) -> LateEstimates:
-        """The estimates by which a number of candidates is chosen: a cluster chooses among those of all shards."""
+        """The estimates by which candidates for a number of results are chosen: a cluster chooses among those of all shards."""
         allowed = self._allowed(mask)
         if not allowed.any():  # of a shard, perhaps without any part
             return LateEstimates(0, np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.float32))
@@ -211,8 +223,10 @@ class LateSearch:
         """The scores of documents, which ascend: true ones or estimates."""
         scores = np.empty(len(docs), dtype=np.float32)
         for part, span, local in self._by_part(docs):
-            if asked.compiled:
-                _compiled_scores(asked, part, local, scores[span], exact)
+            if not exact:
+                _approximate_scores(asked, part, local, scores[span])
+            elif asked.compiled:
+                _compiled_scores(asked, part, local, scores[span])
             else:
                 scores[span] = _plain_scores(asked, part, local)
         return scores
@@ -245,24 +259,51 @@ def _highest(docs: I32, estimates: F32, number: int, order: I32) -> I64:
     return np.sort(np.concatenate([above, equal[np.argsort(order[docs[equal]])][: number - len(above)]]))
 
 
-def _compiled_scores(asked: _LateQuery, part: TokenPart, docs: I32, scores: F32, exact: bool) -> None:
+def _compiled_scores(asked: _LateQuery, part: TokenPart, docs: I32, scores: F32) -> None:
     from lexfuse.kernels.maxsim_numba import stored
 
-    codec, (numbers, steps, middles) = part.codec, asked.residual
-    layout = codec.layout if exact else codec.layout.widest()
-    used = numbers[:, : len(layout.places)]
-    if not exact:
-        used = np.clip(np.rint(used / 256), -127, 127).astype(np.int16) * np.int16(256)
-        middles = steps * (used.astype(np.float32) @ centres(codec.widths)[: len(layout.places)])
-    placed = np.zeros((asked.count, layout.slots), dtype=np.int16)
-    placed[:, layout.places] = used
-    padding = (0, asked.near.shape[1] - asked.count)
+    numbers, steps, middles = asked.residual
+    layout, padding = part.codec.layout, (0, asked.near.shape[1] - asked.count)
+    high, low = high_and_low(numbers)
     tokens = read_only_views(part.starts, part.codes, part.scales, part.residuals, layout.runs)
-    lanes = in_byte_lanes(placed)[:, : 2 if exact else 1], np.pad(steps, padding), np.pad(middles, padding)
-    query = read_only_views(asked.near, *lanes)
+    bounds = np.stack([np.pad(some, padding) for some in _bounds(asked, part.codec)]).reshape(3, -1, LANES).transpose(1, 0, 2)
+    lanes = in_byte_lanes(layout.placed(high)), in_blocks(layout.placed(low)), bounds
+    query = read_only_views(asked.near, *lanes, steps, middles)
 
     def work(first: int, last: int) -> None:
-        stored(read_only_view(docs[first:last]), *tokens, *query, asked.count, scores[first:last])
+        stored(read_only_view(docs[first:last]), *tokens, *query, scores[first:last])
+
+    run_on_cores(work, len(docs), _CHUNK)
+
+
+def _bounds(asked: _LateQuery, codec: TokenCodec) -> tuple[F32, F32, F32]:
+    """For each query vector: the step of a product with its high halves, what is subtracted from it, and how far it is off.
+
+    The low halves add their products with levels; with the middles of all levels for each that is known, the rest is at most half
+    the range of levels away. The error of 32-bit floats is far below a millionth of the largest number in between.
+    """
+    numbers, steps, middles = asked.residual
+    high, low = (some.astype(np.float64) for some in high_and_low(numbers))
+    middle = centres(codec.widths).astype(np.float64)
+    largest = np.abs(asked.near[:, : asked.count]).max(axis=0) + steps * (1024 * np.abs(high) @ middle)
+    errors = steps * (np.abs(low) @ middle) + 1e-6 * largest
+    outer = middles - steps * (low @ middle)
+    return np.float32(256) * steps, outer.astype(np.float32), errors.astype(np.float32)
+
+
+def _approximate_scores(asked: _LateQuery, part: TokenPart, docs: I32, scores: F32) -> None:
+    """Estimates that depend on the query, the codec and each document alone."""
+    from lexfuse.kernels.maxsim_numba import approximate
+
+    numbers, steps, _ = asked.residual
+    layout = part.codec.layout
+    rounded = np.clip(np.rint(numbers / 256), -127, 127).astype(np.int8)
+    middles = steps * np.float32(256) * (rounded.astype(np.float32) @ centres(part.codec.widths))
+    tokens = read_only_views(part.starts, part.codes, part.scales, part.residuals, layout.runs)
+    query = read_only_views(asked.near, in_blocks(layout.placed(rounded)), steps, middles)
+
+    def work(first: int, last: int) -> None:
+        approximate(read_only_view(docs[first:last]), *tokens, *query, scores[first:last])
 
     run_on_cores(work, len(docs), _CHUNK)
 
