@@ -61,6 +61,10 @@ class TokenWeights(NamedTuple):
         held = weights > 0
         return cls(offsets_of(held).astype(np.int32), np.flatnonzero(held).astype(np.int32), weights[held])
 
+    def read_only(self) -> TokenWeights:
+        """The same arrays, write-protected."""
+        return TokenWeights(read_only(self.starts), read_only(self.terms), read_only(self.weights))
+
     def places(self, tokens: I32) -> I64:
         """Where the terms of some tokens are."""
         first = self.starts[tokens]
@@ -181,11 +185,11 @@ def _rows(path: Path) -> TokenWeights:
         rows = TokenWeights(tensors.integers("starts"), tensors.integers("terms"), tensors["weights"])
         if not _is_sound(rows):
             raise DataError("the rows of the query table do not fit each other; fetch it again", path=path)
-        return TokenWeights(*map(read_only, rows))
+        return rows.read_only()
     weights = tensors.get("weight")
     if weights is None or weights.ndim != 1 or not np.isfinite(weights).all():
         raise DataError("a query table needs a tensor 'weight', one number for each token; fetch it again", path=path)
-    return TokenWeights(*map(read_only, TokenWeights.of_tokens(weights)))
+    return TokenWeights.of_tokens(weights).read_only()
 
 
 def _is_sound(rows: TokenWeights) -> bool:

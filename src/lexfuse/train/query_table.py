@@ -58,8 +58,8 @@ def _start(lessons: Sequence[_Lesson], size: int) -> TokenWeights:
     for first in range(0, len(lessons), _BLOCK):
         some = lessons[first : first + _BLOCK]
         found = [(one.tokens[:, None].astype(np.int64) * size + one.vector[0]).ravel() for one in some]
-        weights = [np.tile(one.vector[1], len(one.tokens)) for one in some]
-        pairs, mass = _summed(np.concatenate([pairs, *found]), np.concatenate([mass, *weights]))
+        given = [np.tile(one.vector[1], len(one.tokens)) for one in some]
+        pairs, mass = _summed(np.concatenate([pairs, *found]), np.concatenate([mass, *given]))
     texts = np.bincount(np.concatenate([one.tokens for one in lessons]), minlength=size)
     held = np.flatnonzero(texts)
     pairs, mass = _summed(np.concatenate([pairs, held * size + held]), np.concatenate([mass, np.zeros(len(held))]))
@@ -76,7 +76,7 @@ def _start(lessons: Sequence[_Lesson], size: int) -> TokenWeights:
 def _summed(keys: I64, values: F64) -> tuple[I64, F64]:
     """Distinct keys, and the sum of the values of each."""
     distinct, back = np.unique(keys, return_inverse=True)
-    return distinct, np.bincount(back, values, len(distinct))
+    return distinct, np.bincount(back, values, len(distinct)).astype(np.float64)
 
 
 def _fitted(table: TokenWeights, lessons: Sequence[_Lesson]) -> TokenWeights:
