@@ -185,3 +185,8 @@ def test_paper_has_the_address_and_the_day(visit):
     expect(page.locator(".printed")).to_be_hidden()
     page.emulate_media(media="print")
     expect(page.locator(".printed")).to_contain_text(re.compile(r"http://\S+/\?q=\S+ · \d+\s\w+\s\d{4}"))
+
+
+def test_cited_texts_have_the_width_of_a_phone(visit):
+    page = visit("/documents/soc-2019-exemplaire", width=390)
+    assert page.locator(".graph .cites").bounding_box()["width"] > 300

@@ -231,3 +231,18 @@ def test_hostile_questions_stay_text(visit, hostile):
     expect(page.get_by_role("searchbox")).to_have_value(hostile)
     assert page.locator("img").count() == 0
     assert hostile in page.title()
+
+
+def test_the_line_of_options_follows_the_day(visit):
+    page = visit("/?q=rupture&as_of=2012-01-01", width=390)
+    line = page.locator("form [data-options]")
+    expect(line).to_contain_text("1 January 2012")
+    page.locator("details.options summary").click()
+    page.locator("[name=as_of]").fill("2019-05-04")
+    expect(line).to_contain_text("4 May 2019")
+
+
+def test_a_title_hangs_from_its_rank_on_phones(visit):
+    page = visit("/?q=rupture+conventionnelle", width=390)
+    rank, title = (page.locator(f"[data-result] {each}").first.bounding_box() for each in (".rank", ".title"))
+    assert title["x"] >= rank["x"] + rank["width"]

@@ -202,3 +202,13 @@ def test_the_page_says_what_the_index_does_not_know_about_a_day(site, language, 
     client = site(documents, language=language)
     assert words in client.get("/", params={"q": "loi", "as_of": "2010-06-01"}).text
     assert words not in client.get("/", params={"q": "loi", "as_of": "2021-06-01"}).text
+
+
+def test_an_error_page_keeps_the_question(client):
+    assert 'value="x &#34;y&#34;"' in client.get("/", params={"q": 'x "y"', "as_of": "2023-02-31"}).text
+    assert 'value=""' in client.get("/", params={"q": "x" * 1001, "as_of": "2023-02-31"}).text
+
+
+def test_the_day_of_the_options_is_in_words(client):
+    text = client.get("/", params={"q": "dé", "as_of": "2024-05-01"}).text
+    assert text.count("· 1er\u00a0mai\u00a02024") == 2  # in the form, and for the form with the results

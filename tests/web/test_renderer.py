@@ -109,7 +109,7 @@ def search_values(preferences):
     messages = messages_of(preferences.language)
     return {"state": STATE, "answer": page, "indexes": [INDEX, INDEX], "index": INDEX, "chips": chips_of(STATE, messages),
             "options": options_of([INDEX, INDEX], INDEX, messages), "judging": True, "judged": {HOSTILE: 2},
-            "grades": GRADES, "known_facets": KNOWN_FACETS,
+            "grades": GRADES, "known_facets": KNOWN_FACETS, "as_of_words": STATE.as_of,
             "lasting": LastingPage(page, True, HOSTILE)}  # fmt: skip
 
 
@@ -176,7 +176,14 @@ def judging_values():
 
 def pages(preferences):
     empty = search_values(preferences) | {"state": SearchState()}
-    problem = {"title": "error.title_404", "lead": "error.lead_404", "words": HOSTILE, "request_id": HOSTILE, "http_status": 404}
+    problem = {
+        "title": "error.title_404",
+        "lead": "error.lead_404",
+        "words": HOSTILE,
+        "question": HOSTILE,
+        "request_id": HOSTILE,
+        "http_status": 404,
+    }
     why = {"explained": ExplainResponse(index=HOSTILE, generation=1, profile=HOSTILE, query=HOSTILE, why=WHY), "state": STATE}
     return {
         "search.html": search_values(preferences),

@@ -13,6 +13,7 @@ from lexfuse.web.renderer import PART_HEADER, reader_of, small_page
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+LONGEST_QUESTION = 1_000  # characters of a question that an error page repeats
 MACHINES = ("/v1/", "/healthz", "/readyz", "/metrics", "/openapi.json")
 
 
@@ -43,11 +44,23 @@ def error_page(request: Request, error: Exception, request_id: str = "") -> HTML
         status=problem.status,
         words=words_of(problem),
         request_id=request_id,
+        question=question_of(request),
         **shown,
         http_status=problem.status,
     )
     response.headers.update(headers_of(error))
     return response
+
+
+def question_of(request: Request) -> str:
+    """The question of the address, to be asked again; not one that is itself too long.
+
+    >>> from starlette.requests import Request
+    >>> question_of(Request({"type": "http", "query_string": b"q=notice&as_of=2023-02-31"}))
+    'notice'
+    """
+    question = request.query_params.get("q", "")
+    return question if len(question) <= LONGEST_QUESTION else ""
 
 
 def words_of(problem: Problem) -> str:

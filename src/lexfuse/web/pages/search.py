@@ -40,6 +40,7 @@ async def search_page(request: Request) -> HTMLResponse:
     index = chosen_index(indexes, state.index)
     values: dict[str, Any] = {"state": state, "indexes": indexes, "index": index, "options": options_of(indexes, index, messages)}
     values["known_facets"] = KNOWN_FACETS
+    values["as_of_words"] = _day(state.as_of, messages) if state.as_of else ""
     if not state.query.strip():
         return await page(request, "search.html", parts={"results": "_opening.html"}, **values | {"state": state.but(query="")})
     lasting = await service.answer(lasting_search, state.request(SearchQuery, facets=True))

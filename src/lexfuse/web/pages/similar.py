@@ -31,7 +31,6 @@ from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.routes.responses import download, service_of
 from lexfuse.service.schemas.document import DocumentCard
 from lexfuse.service.schemas.search import ProfileCard, SearchPage, SimilarPage
-from lexfuse.text.letters import NO_BREAK_SPACE
 from lexfuse.web.locale_format import number
 from lexfuse.web.messages import messages_of
 from lexfuse.web.pages.feedback import judged_here
@@ -140,7 +139,7 @@ def _values(
         "share": asked.address(found) if found else "",
         "shared_words": bool(found) and not asked.document and len(asked.text) > SHARED_TEXT,
         "alone": False,
-        "percent": lambda value: f"{number(100 * value, messages.language.value, 0)}{NO_BREAK_SPACE}%",
+        "percent": lambda value: f"{number(100 * value, messages.language.value, 0)}{messages.text('why.percent')}",
     }
 
 

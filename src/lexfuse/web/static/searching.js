@@ -58,6 +58,8 @@ function tell(fromTop) {
   const query = new URLSearchParams(location.search).get("q") ?? "";
   document.title = `${query || form.dataset.claim} · LexFuse`;
   announce(place.querySelector("[data-count]")?.dataset.count);
+  const options = place.querySelector("[data-options]");
+  if (options) form.querySelector("[data-options]").textContent = options.dataset.options;
   if (fromTop) {
     place.querySelector("#results-title")?.focus({ preventScroll: true });
     place.scrollIntoView({ behavior: "instant" });
