@@ -104,7 +104,7 @@ def test_two_judges_grade_agree_export_and_are_advised(visit, shoot, tmp_path):
     grade(phone, other, lambda words: IN_FRENCH[words])
 
     page.get_by_role("link", name="Judging as Anna d'Arc").click()
-    expect(page.get_by_role("row", name="Anna d'Arc · Benoît").locator("td")).to_have_text(["4", "75 %", "0.56", "0.92"])
+    expect(page.get_by_role("row", name="Anna d'Arc · Benoît").locator("td")).to_have_text(["4", "75%", "0.56", "0.92"])
     name, text = fetched(page, page.get_by_role("link", name="Questions (JSONL), Anna d'Arc"))
     (tmp_path / name).write_text(text, "utf-8")
     name, text = fetched(page, page.get_by_role("link", name="Grades (qrels), Anna d'Arc"))

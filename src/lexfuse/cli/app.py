@@ -126,7 +126,7 @@ COMMANDS = [
         LazyCommand(
             "query-table",
             "train.query_table:query_table",
-            "Make a table of query weights from a SPLADE model, so that no model is needed for queries.",
+            "Learn a table of query weights from a SPLADE model, so that no model is needed for queries.",
         ),
         LazyCommand("colbert", "train.models:colbert", "Train a late-interaction encoder (ColBERT): one vector per token."),
         LazyCommand(

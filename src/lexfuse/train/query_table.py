@@ -3,7 +3,8 @@
 The vector of a text is approximated by the sum of one row of terms and weights for each of its distinct tokens. A row has at most
 `ROW` terms: those that the model gave most weight in texts with the token, and the token itself. Weights minimise the squared
 difference to the model's vectors, with a penalty that makes them sparse, by gradients with a rate for each weight (AdaGrad). A
-token of no text has the terms that the model gives it as a text of its own. Passages keep the vectors of the model.
+token of no text has itself as its only term, with the weight that the model gives it as a text of its own: what the model adds
+to a rare token alone is noise. Passages keep the vectors of the model.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexfuse.data.arrays import F32, F64, I32, I64, offsets_of
+from lexfuse.data.arrays import F64, I32, I64, offsets_of
 from lexfuse.encode.encoder import Progress, Side, no_progress
 from lexfuse.encode.query_table import TokenWeights
-from lexfuse.encode.sparse_encoder import MOST_TOKENS, SparseEncoder, SparseVector, activated, heaviest
+from lexfuse.encode.sparse_encoder import MOST_TOKENS, SparseEncoder, SparseVector, activated
 
 ROW = 64  # terms of a token
 MOST_TERMS = 64  # of a query
@@ -105,19 +106,18 @@ def _without_least(table: TokenWeights) -> TokenWeights:
 
 
 def _with_alone(table: TokenWeights, encoder: SparseEncoder, progress: Progress) -> TokenWeights:
-    """Tokens of no text get what the model gives them alone."""
+    """Tokens of no text get the weight that the model gives them alone."""
     tokens = encoder.tokens
-    unseen = np.flatnonzero(np.diff(table.starts) == 0)
+    unseen = np.flatnonzero(np.diff(table.starts) == 0).astype(np.int32)
+    alone = np.zeros(len(table.starts) - 1, dtype=np.float32)
     rows = [tokens.wrapped(np.array([token], dtype=np.int32)) for token in unseen.tolist()]
-    alone: dict[int, SparseVector] = {}
     for at, logits in encoder.transformer.outputs(tokens, rows, progress, most_tokens=MOST_TOKENS):
-        alone[int(unseen[at])] = heaviest(activated(logits, encoder.logarithms), ROW)
-    terms: list[I32] = []
-    weights: list[F32] = []
-    for token in range(len(table.starts) - 1):
-        own = slice(table.starts[token], table.starts[token + 1])
-        found = alone.get(token, (table.terms[own], table.weights[own]))
-        terms.append(found[0])
-        weights.append(found[1])
-    starts = offsets_of(np.array([len(row) for row in terms]))
-    return TokenWeights(starts.astype(np.int32), np.concatenate(terms), np.concatenate(weights))
+        terms, weights = activated(logits, encoder.logarithms)
+        alone[unseen[at]] = weights[terms == unseen[at]].sum()
+    added = np.flatnonzero(alone).astype(np.int32)
+    places = table.starts[added]
+    return TokenWeights(
+        (table.starts + offsets_of(alone > 0)).astype(np.int32),
+        np.insert(table.terms, places, added),
+        np.insert(table.weights, places, alone[added]),
+    )

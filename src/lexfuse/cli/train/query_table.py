@@ -16,10 +16,10 @@ from lexfuse.encode.model_folder.locator import fetch_model
 from lexfuse.encode.query_table import QueryTable, is_query_table, write_query_table
 from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.errors import ConfigError, DataError, StorageError
-from lexfuse.train.adaptation.corpus_sentences import lone_sentences
+from lexfuse.train.adaptation.corpus_sentences import short_sentences
 from lexfuse.train.query_table import MOST_TERMS, learned_query_table
 
-SENTENCES = 20_000
+SENTENCES, MOST_WORDS = 20_000, 35  # sums of rows approximate the vectors of short texts better
 
 
 def query_table(
@@ -71,9 +71,7 @@ def query_table(
         others = [
             text
             for place in corpora or ()
-            for text in lone_sentences(
-                read_corpus(place, report), sentences or SENTENCES, held_out=0, report=report
-            ).train.queries
+            for text in short_sentences(read_corpus(place, report), sentences or SENTENCES, MOST_WORDS, report=report)
         ]
     encoder = SparseEncoder.load(fetch_model(model), threads=threads)
     with progress_bar("reading questions, sentences and tokens", len(texts) + len(others) + len(encoder.terms)) as progress:

@@ -87,6 +87,23 @@ def lone_sentences(
     return SentenceSplit(Examples.of_pairs({SOURCE: train}), Examples.of_pairs({SOURCE: dev}) if dev else None)
 
 
+def short_sentences(
+    corpus: Corpus, amount: int, most_words: int, *, seed: int = 1, report: ReadReport | None = None
+) -> list[str]:
+    """Random sentences that are not longer than a question; the report says how many are.
+
+    >>> corpus = Corpus.of([Document("a", text="Le bail dure un an. Il cesse ensuite.", language="fr")])
+    >>> short_sentences(corpus, 10, 4)
+    ['Il cesse ensuite.']
+    """
+    report = ReadReport() if report is None else report
+    found = dict.fromkeys(sentence.text for sentence in all_sentences(corpus, report))
+    kept = [text for text in found if word_count(text) <= most_words]
+    if len(kept) < len(found):
+        report.note(f"{len(found) - len(kept):,} sentences of more than {most_words} words are not used")
+    return _drawn(kept, kept, amount, seed, report)
+
+
 def paragraph_sentences(
     corpus: Corpus, amount: int, *, held_out: float = 0.05, seed: int = 1, report: ReadReport | None = None
 ) -> SentenceSplit:
