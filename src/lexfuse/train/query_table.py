@@ -15,15 +15,21 @@ from typing import NamedTuple
 import numpy as np
 
 from lexfuse.data.arrays import F64, I32, I64, offsets_of
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.read_report import ReadReport
 from lexfuse.encode.encoder import Progress, Side, no_progress
 from lexfuse.encode.query_table import TokenWeights
 from lexfuse.encode.sparse_encoder import MOST_TOKENS, SparseEncoder, SparseVector, activated
+from lexfuse.train.adaptation.corpus_sentences import short_sentences
+from lexfuse.train.examples.training_pair import LEAST_WORDS, stable_random, word_count
+from lexfuse.train.structure.heading_pairs import names_of
 
 ROW = 64  # terms of a token
 MOST_TERMS = 64  # of a query
 EPOCHS = 12
 RATE, PENALTY = 0.05, 0.01
 QUESTION = 3.0  # what a question counts for; another text counts for 1
+MOST_WORDS = 35  # of a sentence or heading: sums of rows approximate the vectors of short texts better
 LEAST = 1e-3  # lower weights are dropped
 _START = 0.3  # of the mean weight, for terms that a token adds: other tokens of a text add them too
 _BLOCK = 8_192  # texts whose pairs of tokens and terms are counted at once
@@ -35,6 +41,21 @@ class _Lesson(NamedTuple):
     tokens: I32
     vector: SparseVector
     importance: np.float32
+
+
+def short_texts(corpus: Corpus, amount: int, report: ReadReport | None = None) -> list[str]:
+    """Texts as short as questions, drawn at random: headings, a third at most, and sentences.
+
+    >>> headings = ("Titre II : Fin du bail", "Section 1 : Congé")
+    >>> document = Document("a", text="Le bail dure un an.", language="fr", headings=headings)
+    >>> short_texts(Corpus.of([document]), 6)
+    ['Fin du bail Congé', 'Le bail dure un an.']
+    """
+    paths = (" ".join(names_of(headings)[-2:]) for headings in dict.fromkeys(corpus.headings))
+    headings = [path for path in dict.fromkeys(paths) if LEAST_WORDS <= word_count(path) <= MOST_WORDS]
+    headings.sort(key=lambda path: stable_random(1, "heading", path))
+    headings = headings[: amount // 3]
+    return headings + short_sentences(corpus, amount - len(headings), MOST_WORDS, report=report)
 
 
 def learned_query_table(

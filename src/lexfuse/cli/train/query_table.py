@@ -16,10 +16,9 @@ from lexfuse.encode.model_folder.locator import fetch_model
 from lexfuse.encode.query_table import QueryTable, is_query_table, write_query_table
 from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.errors import ConfigError, DataError, StorageError
-from lexfuse.train.adaptation.corpus_sentences import short_sentences
-from lexfuse.train.query_table import MOST_TERMS, learned_query_table
+from lexfuse.train.query_table import MOST_TERMS, learned_query_table, short_texts
 
-SENTENCES, MOST_WORDS = 20_000, 35  # sums of rows approximate the vectors of short texts better
+SENTENCES = 20_000
 
 
 def query_table(
@@ -30,12 +29,16 @@ def query_table(
         Path | None, typer.Option("--judged", help="Only questions with judgements in this file, such as qrels/train.tsv.")
     ] = None,
     corpora: Annotated[
-        list[Path] | None, typer.Option("--corpus", help="Learn from sentences of these documents too (may be repeated).")
+        list[Path] | None,
+        typer.Option("--corpus", help="Learn from sentences and headings of these documents too (may be repeated)."),
     ] = None,
     sentences: Annotated[
         int | None,
         typer.Option(
-            "--sentences", min=2, help=f"Sentences to draw from each --corpus [default: {SENTENCES:,}].", show_default=False
+            "--sentences",
+            min=2,
+            help=f"Sentences and headings to draw from each --corpus [default: {SENTENCES:,}].",
+            show_default=False,
         ),
     ] = None,
     most_terms: Annotated[int, typer.Option("--most-terms", min=1, help="Terms of a query at most.")] = MOST_TERMS,
@@ -69,9 +72,7 @@ def query_table(
         raise ConfigError("--sentences is the number for each --corpus, and none is given; add --corpus or leave it out")
     with noted_report(skip_bad) as report:
         others = [
-            text
-            for place in corpora or ()
-            for text in short_sentences(read_corpus(place, report), sentences or SENTENCES, MOST_WORDS, report=report)
+            text for place in corpora or () for text in short_texts(read_corpus(place, report), sentences or SENTENCES, report)
         ]
     encoder = SparseEncoder.load(fetch_model(model), threads=threads)
     with progress_bar("reading questions, sentences and tokens", len(texts) + len(others) + len(encoder.terms)) as progress:
