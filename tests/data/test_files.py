@@ -140,6 +140,14 @@ def test_a_folder_that_is_there_is_not_touched_unless_told(tmp_path):
     assert names(tmp_path) == ["c"]
 
 
+def test_a_folder_behind_one_that_is_not_there_yet_is_not_replaced(tmp_path):
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "kept.txt").write_text("law")
+    with pytest.raises(StorageError, match=r"already exists.*--force"), written_folder(tmp_path / "new" / ".." / "old"):
+        pass
+    assert [path.name for path in (tmp_path / "old").iterdir()] == ["kept.txt"]
+
+
 def test_an_exchange_that_fails_half_way_brings_the_old_folder_back(tmp_path, monkeypatch):
     folder = tmp_path / "c"
     folder.mkdir()

@@ -192,12 +192,12 @@ def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]
     ['a.txt']
     """
     path = Path(path)
-    if path.exists() and not replace:
-        raise StorageError(f"{str(path)!r} already exists; choose another name or replace it with --force")
+    _refuse_existing(path, replace)
     with named_storage_errors(path):
         if path.is_symlink():  # replace the target of the link, not the link
             path = path.resolve()
         make_folder(path.parent)
+        _refuse_existing(path, replace)  # "new/../old" is there only now
         handle, partial = claimed_folder(path)
         try:
             yield partial
@@ -213,6 +213,11 @@ def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]
         sync_name(path)
         if old is not None:  # only now: before the rename is on disk, a power failure restores the old folder
             _remove_old(old, path)
+
+
+def _refuse_existing(path: Path, replace: bool) -> None:
+    if path.exists() and not replace:
+        raise StorageError(f"{str(path)!r} already exists; choose another name or replace it with --force")
 
 
 def make_folder(path: Path) -> None:

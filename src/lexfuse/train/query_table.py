@@ -3,8 +3,8 @@
 The vector of a text is approximated by the sum of one row of terms and weights for each of its distinct tokens. A row has at most
 `ROW` terms: those that the model gave most weight in texts with the token, and the token itself. Weights minimise the squared
 difference to the model's vectors, with a penalty that makes them sparse, by gradients with a rate for each weight (AdaGrad). A
-token of no text has itself as its only term, with the weight that the model gives it as a text of its own: what the model adds
-to a rare token alone is noise. Passages keep the vectors of the model.
+token of no text has itself as its only term, with the weight that the model gives it when it is the whole text: what the
+model adds to a rare token alone is noise. Passages keep the vectors of the model.
 """
 
 from __future__ import annotations
