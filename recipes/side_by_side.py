@@ -1,18 +1,16 @@
-"""All stages of the French models, the seeds of FUSE and the rankings at once on one GPU, each as soon as its input is there.
+"""All stages of the French models and their rankings at once on one GPU, each as soon as its input is there.
 
-    python recipes/side_by_side.py material citizen work data bm25.trec --teacher MINILM
+    python recipes/side_by_side.py material citizen work data
 
-The arguments are those of ``french_citizen.py``, ``french_seeds.py``, ``french_scores.py`` and ``citizen_rankings.py``;
-``data`` holds the collections fr-labour, fr-citizen and fr-public. Every branch is a process with its log in ``work/logs``; the
-materials are read once. ``work/scores`` gets what ``french_scores.py`` writes, and for each kind the measures of its seeds as
-soon as they are known. ``work/rankings`` gets the rankings of the models. ``work/fr-legal-dense`` and ``work/fr-legal-splade``
-are what ships. A branch that fails ends those that wait for what it makes, and no others. The same command resumes.
+The first arguments are those of ``french_citizen.py``; ``data`` holds the collections fr-labour, fr-citizen and fr-public. Every
+branch is a process with its log in ``work/logs``; the materials are read once. ``work/rankings`` gets the rankings of the models.
+``work/fr-legal-dense`` and ``work/fr-legal-splade`` are what ships. A branch that fails ends those that wait for what it makes,
+and no others. The same command resumes.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -22,24 +20,16 @@ from pathlib import Path
 
 import citizen_rankings
 import french_citizen
-import french_scores
-import french_seeds
 from citizen_material import CitizenMaterial
 from french_material import Material
 
-from lexfuse.data.formats.beir import read_collection
-from lexfuse.data.formats.trec_run import read_run
-
 FAILED = ".failed"  # ending of a file in the folder of logs
-MEASURED = "measured"  # file in the folder of a kind's scores: all of its seeds are measured
 COLLECTIONS = ("fr-labour", "fr-citizen", "fr-public:fr-labour")
-RANKED = ("dense", "splade", "colbert")
+RANKED = {"dense": "dense", "teacher": "dense", "splade": "splade", "colbert": "colbert"}  # models and their kinds
 MAKERS = {
-    **dict.fromkeys(("backbone", "taught", "paired", "dense-first", "dense", "dense/dev.json"), "models"),
-    **dict.fromkeys(("splade-paired", "splade", "splade/dev.json"), "splade"),
-    **dict.fromkeys(("colbert-paired", "colbert"), "colbert"),
-    "cross-paired": "cross",
-    **{f"scores/{kind}/{MEASURED}": f"seeds-{kind}" for kind in french_scores.SOURCES},
+    **dict.fromkeys(("paired", "teacher-first", "teacher", "dense"), "models"),
+    "splade": "splade",
+    "colbert": "colbert",
 }  # the branch of each file that others wait for
 WAIT = 0.3  # seconds between two looks for a file
 
@@ -105,106 +95,54 @@ class Branches:
             os._exit(status)
 
 
-def write_json(path: Path, values: object) -> None:
-    """Write a file that is whole at every moment."""
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(values, indent=1) + "\n", "utf-8")
-    partial.replace(path)
-
-
-def measure_seeds(kind: str, seeds: french_seeds.Seeds, scorer: french_scores.Scorer) -> None:
-    """Train the seeds of a kind, and write what they reach after each."""
-    found = []
-    for start, seed in seeds.trained(kind):
-        found.append(scorer.reached(kind, start, seed))
-        write_json(scorer.out / french_scores.SEEDS_FILE, found)
-    (scorer.out / MEASURED).touch()
-
-
-def join_seeds(folder: Path) -> None:
-    """One file of the measures of all kinds."""
-    each = [json.loads((folder / kind / french_scores.SEEDS_FILE).read_text("utf-8")) for kind in french_scores.SOURCES]
-    write_json(folder / french_scores.SEEDS_FILE, [one for some in each for one in some])
-
-
-def plan(
-    branches: Branches,
-    recipe: french_citizen.Recipe,
-    seeds: french_seeds.Seeds,
-    scorer_of: Callable[[Path], french_scores.Scorer],
-    data: Path,
-    teacher: Path,
-) -> dict[str, Callable[[], None]]:
-    """What each branch does; ``scorer_of`` measures models and writes into a folder."""
+def plan(branches: Branches, recipe: french_citizen.Recipe, data: Path) -> dict[str, Callable[[], None]]:
+    """What each branch does. The dense models come first, the others share the GPU as it becomes free."""
     work, until, after = branches.work, branches.until, branches.after
 
     def models() -> None:
-        recipe.backbone()
-        recipe.teach(teacher)
         recipe.pairs()
+        recipe.teacher()
         recipe.dense()
-
-    def seeded(kind: str) -> Callable[[], None]:
-        needed = ("paired", french_seeds.kinds()[kind].paired)
-        return after(needed, lambda: measure_seeds(kind, seeds, scorer_of(work / "scores" / kind)))
-
-    def said() -> None:
-        join_seeds(work / "scores")
-        scorer = scorer_of(work / "scores")
-        scorer.scores()
-        scorer.costs()
 
     def ranked() -> None:
         out = work / "rankings"
         out.mkdir(exist_ok=True)
-        for kind in RANKED:
-            until(kind)
+        for name, kind in RANKED.items():
+            until(name)
             for given in COLLECTIONS:
                 own, _, other = given.partition(":")
                 collection = citizen_rankings.read(f"{data / own}:{data / other}" if other else str(data / own))
-                citizen_rankings.rank(collection, kind, work / kind, out / f"{own}.{kind}.npz")
+                citizen_rankings.rank(collection, kind, work / name, out / f"{own}.{name}.npz")
 
     def shipped() -> None:
         if not (work / "fr-legal-splade").exists():
             recipe.ship()
 
     questions = recipe.hard_questions
-    recipe.hard_questions = lambda: (until("dense-first"), questions())[1]
+    recipe.hard_questions = lambda: (until("teacher-first"), questions())[1]
     return {
         "models": models,
-        "splade": after(("backbone",), recipe.splade),
-        "splade-table": after(("splade",), recipe.splade_table),
-        "colbert": after(("paired",), recipe.colbert),
-        "cross": after(("paired",), recipe.cross_pairs, lambda: until("dense"), recipe.cross),
-        **{f"seeds-{kind}": seeded(kind) for kind in french_scores.SOURCES},
-        "scores": after(tuple(f"scores/{kind}/{MEASURED}" for kind in french_scores.SOURCES), said),
+        "splade": after(("paired",), recipe.splade),
+        "cross": after(("dense",), recipe.cross),
+        "colbert": after(("splade", "dense"), recipe.colbert),
+        "transfer": after(("splade", "dense"), recipe.transfer),
         "rankings": ranked,
-        "ship": after(("dense/dev.json", "splade/dev.json"), shipped),
+        "ship": after(("dense", "splade"), shipped),
     }
 
 
 def main() -> None:
     """Run all branches."""
     parser = argparse.ArgumentParser(description="All stages of the French models at once on one GPU")
-    for name in ("material", "citizen", "work", "data", "first"):
+    for name in ("material", "citizen", "work", "data"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--teacher", type=Path, required=True, help="folder of all-MiniLM-L6-v2")
     options = parser.parse_args()
-    for given in (options.material, options.citizen, options.work / "start", options.data / "fr-labour", options.teacher):
+    for given in (options.material, options.citizen, options.work / "start", options.data / "fr-labour"):
         if not given.exists():
             parser.error(f"there is no {str(given)!r}")
-    (options.work / french_seeds.FOLDER).mkdir(parents=True, exist_ok=True)
-    collection, first = read_collection(options.data / "fr-labour"), read_run(options.first)
-
-    def scorer_of(out: Path) -> french_scores.Scorer:
-        out.mkdir(parents=True, exist_ok=True)
-        return french_scores.Scorer(collection, first, options.work, out)
-
-    scorer_of(options.work / "scores")  # refuses a run that lacks questions before anything is trained
-    labour, branches = Material.read(options.material), Branches(options.work, MAKERS)
-    recipe = french_citizen.Recipe(labour, CitizenMaterial.read(options.citizen), options.work)
-    seeds = french_seeds.Seeds(labour, options.work)
-    sys.exit(min(1, branches.run(plan(branches, recipe, seeds, scorer_of, options.data, options.teacher))))
+    branches = Branches(options.work, MAKERS)
+    recipe = french_citizen.Recipe(Material.read(options.material), CitizenMaterial.read(options.citizen), options.work)
+    sys.exit(min(1, branches.run(plan(branches, recipe, options.data))))
 
 
 if __name__ == "__main__":

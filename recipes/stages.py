@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors.numpy import load_file, save_file
 
 from lexfuse.data.arrays import F32, I32
 from lexfuse.encode.model_folder.folder import ModelFolder
@@ -95,6 +96,27 @@ def averaged(out: Path, kind: Any, folders: Sequence[Path], training: Hyperparam
         mean = kind(StartingModel.read(folders[0]), training)
         mean.load_state_dict({key: torch.stack([state[key].float() for state in states]).mean(dim=0) for key in states[0]})
         keep(out, mean, {"mean of": [folder.name for folder in folders], "training": training.plain()})
+    return out
+
+
+def with_layers(folder: Path, out: Path, layers: Sequence[int]) -> Path:
+    """A model with some of the layers of another one, kept as a folder unless it is there."""
+    if not out.exists():
+        partial = out.with_name(f"{out.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.copytree(folder, partial, ignore=shutil.ignore_patterns(NUMBERS, DEV, "onnx"))
+        weights = partial / "model.safetensors"
+        kept = {f"encoder.layer.{layer}.": f"encoder.layer.{place}." for place, layer in enumerate(layers)}
+        tensors = {}
+        for name, tensor in load_file(weights).items():
+            layer, _, rest = name.partition("encoder.layer.")
+            prefix = f"encoder.layer.{rest.split('.')[0]}." if rest else ""
+            if not prefix or prefix in kept:
+                tensors[name.replace(prefix, kept[prefix]) if prefix else name] = tensor
+        save_file(tensors, weights, {"format": "pt"})
+        config = json.loads((partial / "config.json").read_text("utf-8")) | {"num_hidden_layers": len(layers)}
+        (partial / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+        partial.rename(out)
     return out
 
 

@@ -64,6 +64,7 @@ def work(recipe, material, tiny, tmp_path_factory):
     """Models as the stages of french_citizen.py leave them, and the seeds of two kinds."""
     folder = tmp_path_factory.mktemp("recipe")
     start = StartingModel.read(tiny.folder(folder / "backbone", "bert", head="mlm"))
+    tiny.folder(folder / "start", "bert")
     for kind in recipe.kinds().values():
         if not (folder / kind.paired).exists():
             kind.learner(start, kind.tuned).save(folder / kind.paired)
@@ -89,7 +90,7 @@ def test_every_seed_is_trained_after_the_pairs_and_without_them(work):
 
 
 def test_a_missing_start_is_named(recipe, material, tmp_path):
-    with pytest.raises(SystemExit, match=r"backbone'; recipes/french_citizen\.py makes it"):
+    with pytest.raises(SystemExit, match=r"start'; recipes/french_citizen\.py makes it"):
         recipe.Seeds(material, tmp_path).train(["dense"])
 
 
@@ -109,28 +110,6 @@ def scores(recipe_named, material, all_seeds, tmp_path_factory):
     scorer.scores()
     scorer.costs()
     return folder
-
-
-def test_kinds_that_are_measured_side_by_side_give_the_same_file(recipe_named, recipe, material, all_seeds, scores, tmp_path):
-    module, sources = recipe_named("side_by_side"), recipe_named("french_scores").SOURCES
-    known = json.loads((scores / "seeds.json").read_text())
-
-    class Known:
-        """A scorer that has measured every seed before."""
-
-        def __init__(self, out):
-            self.out = out
-            out.mkdir()
-
-        def reached(self, *asked):
-            return next(one for one in known if (one["kind"], one["start"], one["seed"]) == asked)
-
-    for kind in sources:
-        module.measure_seeds(kind, recipe.Seeds(material, all_seeds), Known(tmp_path / kind))
-        assert (tmp_path / kind / module.MEASURED).exists()
-    module.join_seeds(tmp_path)
-    joined = json.loads((tmp_path / "seeds.json").read_text())
-    assert sorted(joined, key=str) == sorted((one for one in known if one["kind"] in sources), key=str)
 
 
 def test_the_seed_that_dev_prefers_is_chosen(recipe_named, scores, tmp_path):
