@@ -8,6 +8,8 @@
     for stage in teacher dense splade colbert cross transfer; do python recipes/french_citizen.py $stage material citizen work; done
     python recipes/french_citizen.py ship material citizen work                                     any machine
 
+``work/splade-start`` is the SPLADE model of the fifth generation (src/lexfuse/models/fr-legal-splade at commit a7f42ee).
+
 Each stage reads what the one before left in ``work`` and resumes an interrupted run.
 
 1. ``pairs``: the twelve layers of multilingual-e5-small learn the structure of French law by contrast (headings, titles,
@@ -17,14 +19,15 @@ Each stage reads what the one before left in ``work`` and resumes an interrupted
    best known answer is no negative. Negatives are mined by the model of stage 1, then by the result, and the training starts
    again from stage 1. The weights of both rounds are averaged. Some batches are parallel notes, so that the languages stay
    together.
-3. ``dense``: every second layer of the teacher learns the vectors that the teacher gives to articles, headings, questions and
-   parallel text, questions also with typing errors; then the questions of stage 2 again, with two seeds, whose weights are
-   averaged, and then with those before.
-4. ``splade``: masked-language training of every second layer of the start on the law of both languages (``backbone``), pairs, then
-   questions with the negatives of the teacher; ``splade-table``: questions without a model for their weights. ``colbert`` and
-   ``cross``: late interaction and a cross-encoder with twelve layers from the model of stage 1, by pairs, then by the questions
-   and what the teacher ranks high.
+3. ``dense``: every second layer of the teacher, with 6,000 frequent words as one piece each, learns the vectors that the teacher
+   gives to articles, headings, questions and parallel text, questions also with typing errors; then the questions of stage 2 again,
+   with two seeds, whose weights are averaged, and then with those before.
+4. ``splade``: the SPLADE model of the fifth generation learns the questions again, and headings, each with the teacher's scores of
+   what the teacher ranks high. ``colbert`` and ``cross``: late interaction and a cross-encoder with twelve layers from the model of
+   stage 1, by pairs, then by the questions and what the teacher ranks high.
 5. ``transfer``: stage 2 without any question about one code; measured on the dev questions about that code.
+6. ``splade-pairs``: masked-language training of every second layer of the start on the law of both languages (``backbone``), then
+   pairs: what the seeds of SPLADE start from, and ``splade-table``, SPLADE that reads questions without a model.
 
 Dev figures are R@10, R@100, R@500 and RR@100 on the dev questions of each collection, by the first 256 tokens of an article. The
 tests are not in the material.
@@ -44,6 +47,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from citizen_material import CitizenMaterial, ParallelText
+from folded_start import WORDS_FILE, with_words
 from french_material import Material
 from stages import DEV, averaged, learner_of, say, scored, ship, shown, staged, with_layers
 from stages import mined as mined_once
@@ -56,7 +60,7 @@ from lexfuse.encode.encoder import Side
 from lexfuse.encode.tokenizer import Row
 from lexfuse.train.adaptation.masked_language import MaskedLanguageLearner
 from lexfuse.train.examples.dev_evaluation import DevQueries
-from lexfuse.train.examples.examples import Examples
+from lexfuse.train.examples.examples import NOTHING, Examples
 from lexfuse.train.examples.training_pair import TrainingPair
 from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
 from lexfuse.train.loop.model_negatives import mine_with_model
@@ -77,7 +81,9 @@ OWN, LEXICAL = 40, 25  # hard negatives of a question by the model and by BM25
 RANKED = 200  # articles of the model that negatives are taken from
 GUARD = 0.95  # of the score of the best known answer: what has more is no negative
 SEEDS = (1, 2)
-STAGES = ("pairs", "teacher", "dense", "backbone", "splade", "splade-table", "colbert", "cross", "transfer", "ship")
+STAGES = (
+    "pairs", "teacher", "dense", "splade", "colbert", "cross", "transfer", "backbone", "splade-pairs", "splade-table", "ship",
+)  # fmt: skip
 EVERY_SECOND = (0, 2, 4, 7, 9, 11)  # of the twelve layers of the start, with the first and the last
 TRANSFER = "Code de la route"
 MEASURES = "R@10 R@100 R@500 RR@100"
@@ -93,12 +99,12 @@ TAUGHT = Hyperparameters.usual(
     shares={"articles": 0.35, "headings": 0.2, "questions": 0.15, "sections": 0.15, "notes": 0.15},
 )  # fmt: skip
 PAIRS = Hyperparameters.usual(
-    ModelKind.DENSE, steps=400, batch=1024, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
-    passage_length=WINDOW, evaluate_every=400, patience=0,
+    ModelKind.DENSE, steps=500, batch=1024, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
+    passage_length=WINDOW, evaluate_every=500, patience=0,
 )  # fmt: skip
 ASKED = Hyperparameters.usual(
-    ModelKind.DENSE, steps=600, batch=64, learning_rate=5e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
-    query_length=64, passage_length=WINDOW, evaluate_every=600, patience=0,
+    ModelKind.DENSE, steps=500, batch=64, learning_rate=5e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
+    query_length=64, passage_length=WINDOW, evaluate_every=500, patience=0,
 )  # fmt: skip
 SPARSE_PAIRS = Hyperparameters.usual(
     ModelKind.SPLADE, similarity="dot", temperature=1.0, steps=800, batch=256, learning_rate=1.5e-4, decay="linear",
@@ -106,11 +112,11 @@ SPARSE_PAIRS = Hyperparameters.usual(
     evaluate_every=1000, patience=0,
 )  # fmt: skip
 SPARSE_ASKED = Hyperparameters.usual(
-    ModelKind.SPLADE, similarity="dot", temperature=1.0, steps=400, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1,
+    ModelKind.SPLADE, similarity="dot", temperature=1.0, steps=600, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1,
     negatives=8, turn="query", query_length=64, passage_length=192, flops_queries=1e-4, flops_passages=5e-5, flops_warm_up=0.0,
-    start_active=0, evaluate_every=400, patience=0,
+    start_active=0, evaluate_every=600, patience=0, distillation=0.5,
 )  # fmt: skip
-SPARSE_TABLE = SPARSE_ASKED.replace(steps=800, evaluate_every=800, query_table=True)
+SPARSE_TABLE = SPARSE_ASKED.replace(steps=800, evaluate_every=800, query_table=True, distillation=0.0)
 LATE_PAIRS = Hyperparameters.usual(
     ModelKind.COLBERT, steps=300, batch=192, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=48,
     passage_length=160, evaluate_every=300, patience=0,
@@ -133,6 +139,8 @@ SHARES = {
     "labour": 0.18, "labour variants": 0.05, "labelled": 0.05, "weak": 0.10, "explained": 0.06, "public": 0.18, "citizen": 0.38,
 }  # of the batches of questions  # fmt: skip
 PARALLEL = 0.08  # of the batches: notes across the languages
+DISTILLED, DISTILLED_SHARE = 30_000, 0.35  # headings with the teacher's scores, and their share of the batches
+TEACHER_TEMPERATURE = 0.05  # of the cosines that are taught
 
 
 class Question(NamedTuple):
@@ -168,6 +176,7 @@ class Recipe:
         first, second = Searched.of(labour.ids, labour.articles), Searched.of(citizen.ids, citizen.articles)
         self.searched = {"labour": first, "public": first, "citizen": second}
         self._rows: dict[tuple[int, int, int], list[Row]] = {}
+        self._vectors: dict[tuple[Path, int], torch.Tensor] = {}
 
     def pairs(self) -> None:
         """Structure of French law, notes of Canadian law."""
@@ -183,7 +192,7 @@ class Recipe:
     def dense(self) -> None:
         """The small model: the teacher's vectors, then the questions."""
         work = self.work
-        small = with_layers(work / "teacher", work / "small", EVERY_SECOND)
+        small = with_words(with_layers(work / "teacher", work / "shallow", EVERY_SECOND), self.words, work / "small")
         examples = self.texts_to_teach()
         teacher = learner_of(DenseLearner, work / "teacher", TAUGHT)
         vectors = encoded(teacher, teacher.texts(examples.queries, []).queries)
@@ -195,6 +204,12 @@ class Recipe:
         second = averaged(work / "dense-second", DenseLearner, trained, ASKED)
         self.report(second)
         self.report(averaged(work / "dense", DenseLearner, [taught, second], ASKED))
+
+    @property
+    def words(self) -> list[tuple[str, float]]:
+        """What the small model reads as one piece in addition."""
+        path = self.work / "start" / WORDS_FILE
+        return [(word, share) for word, share in json.loads(path.read_text("utf-8"))] if path.exists() else []
 
     def texts_to_teach(self) -> Examples:
         """Texts in the order of a pair: one whose vector the teacher gives, and one that shall have the same vector."""
@@ -233,15 +248,45 @@ class Recipe:
         )
 
     def splade(self) -> None:
-        """The backbone, pairs, then questions with the negatives of the teacher."""
+        """Questions and headings with the scores of the teacher."""
+        teacher = learner_of(DenseLearner, self.work / "teacher", ASKED)
+        examples = self.with_scores(teacher, Examples.joined([self.hard_questions(), self.hard_headings(teacher)]))
+        shares = shares_of(examples)
+        shares["headings"] = DISTILLED_SHARE / (1 - DISTILLED_SHARE) * sum(shares.values())
+        training = SPARSE_ASKED.replace(shares=shares)
+        trained = staged(self.work, "splade", SpladeLearner, self.work / "splade-start", examples, training)
+        self.report(trained, SpladeLearner, SPARSE_ASKED)
+
+    def hard_headings(self, teacher: DenseLearner) -> Examples:
+        """Headings with their articles, and what the teacher ranks high for them."""
+        draw, questions = random.Random(11), list[Question]()  # noqa: S311
+        for collection, pairs in (("labour", self.labour.pairs), ("citizen", self.citizen.pairs)):
+            places: dict[str, list[str]] = {}
+            searched = self.searched[collection]
+            number = {text: id for id, text in zip(searched.ids, searched.articles, strict=True)}
+            for pair in pairs.get("headings", ()):
+                if pair.passage in number:
+                    places.setdefault(pair.query, []).append(number[pair.passage])
+            some = draw.sample(sorted(places), min(DISTILLED // 2, len(places)))
+            questions += [Question(text, "headings", collection, tuple(places[text])) for text in some]
+        return self.mined(teacher, questions)
+
+    def with_scores(self, teacher: DenseLearner, examples: Examples) -> Examples:
+        """The examples with the teacher's scores of their positives and negatives."""
+        texts = teacher.texts(examples.queries, examples.passages)
+        queries, passages = (encoded(teacher, rows) for rows in (texts.queries, texts.passages))
+        places = np.column_stack([examples.positive, examples.negatives])
+        cosines = np.einsum("nd,nkd->nk", queries[examples.query], passages[places])
+        scores = np.where(places == NOTHING, np.nan, cosines / TEACHER_TEMPERATURE).astype(np.float32)
+        return examples.with_negatives(examples.negatives, scores)
+
+    def splade_pairs(self) -> None:
+        """The backbone, then pairs."""
         self.backbone()
         examples, shares = self.structure(languages=False)
         training = SPARSE_PAIRS.replace(shares=shares)
         paired = staged(self.work, "splade-paired", SpladeLearner, self.work / "backbone", examples, training)
         self.report(paired, SpladeLearner, SPARSE_PAIRS)
-        asked = self.hard_questions()
-        training = SPARSE_ASKED.replace(shares=shares_of(asked))
-        self.report(staged(self.work, "splade", SpladeLearner, paired, asked, training), SpladeLearner, SPARSE_ASKED)
 
     def splade_table(self) -> None:
         """SPLADE without a model for questions: their weights are a table. Measured on the dev questions of fr-labour."""
@@ -297,8 +342,8 @@ class Recipe:
         return staged(self.work, "cross-paired", CrossEncoderLearner, model, examples.with_negatives(negatives), CROSS_PAIRED)
 
     def hard_questions(self) -> Examples:
-        """The questions with the negatives of the teacher's first round."""
-        return self.mined(learner_of(DenseLearner, self.work / "teacher-first", ASKED), self.questions())
+        """The questions with the negatives of the teacher."""
+        return self.mined(learner_of(DenseLearner, self.work / "teacher", ASKED), self.questions())
 
     def transfer(self) -> None:
         """The questions without those about one code, and how well that code is found."""
@@ -405,8 +450,12 @@ class Recipe:
         return Examples.joined([examples, Examples.of_pairs(across)])
 
     def vectors(self, model: DenseLearner, collection: str) -> torch.Tensor:
-        """Those of all articles of a collection, on the device."""
-        return torch.from_numpy(encoded(model, self.rows(model, self.searched[collection]))).to(model.device)
+        """Those of all articles of a collection, on the device; made once for each model."""
+        searched = self.searched[collection]
+        key = (model.base.path, id(searched))
+        if key not in self._vectors:
+            self._vectors[key] = torch.from_numpy(encoded(model, self.rows(model, searched))).to(model.device)
+        return self._vectors[key]
 
     @cached_property
     def judged(self) -> dict[str, dict[str, tuple[list[str], dict[str, int]]]]:
@@ -433,16 +482,20 @@ class Recipe:
         for searched in {id(one): one for one in self.searched.values()}.values():
             names = [name for name in judged if self.searched[name] is searched]
             asked = {name: dev_queries(judged[name], searched) for name in names}
-            rows = TokenisedTexts(
-                model.texts([text for dev in asked.values() for text in dev.questions], []).queries, self.rows(model, searched)
-            )
-            with torch.no_grad(), half(model):
-                scores = model.score(rows, None).numpy() if asked else np.empty((0, 0), np.float32)
+            texts = [text for dev in asked.values() for text in dev.questions]
+            scores = self.scores(model, texts, searched, names[0]) if asked else np.empty((0, 0), np.float32)
             start = 0
             for name, dev in asked.items():
                 found[name] = dev.measured(scores[start : start + len(dev.questions)], MEASURES)
                 start += len(dev.questions)
         return found
+
+    def scores(self, model: Any, texts: Sequence[str], searched: Searched, collection: str) -> F32:
+        """The scores of all articles of a collection for some questions."""
+        queries = model.texts(texts, []).queries
+        if isinstance(model, DenseLearner):
+            return (torch.from_numpy(encoded(model, queries)).to(model.device) @ self.vectors(model, collection).T).cpu().numpy()
+        return scored(model, TokenisedTexts(queries, self.rows(model, searched)))
 
     def rows(self, model: Any, searched: Searched) -> list[Row]:
         """The tokens of all articles, as a model reads them; read once for models with one vocabulary and length."""

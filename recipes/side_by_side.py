@@ -25,11 +25,11 @@ from french_material import Material
 
 FAILED = ".failed"  # ending of a file in the folder of logs
 COLLECTIONS = ("fr-labour", "fr-citizen", "fr-public:fr-labour")
-RANKED = {"dense": "dense", "teacher": "dense", "splade": "splade", "colbert": "colbert"}  # models and their kinds
+RANKED = {"dense": "dense", "splade": "splade", "teacher": "dense", "colbert": "colbert"}  # models and their kinds
 MAKERS = {
-    **dict.fromkeys(("paired", "teacher-first", "teacher", "dense"), "models"),
+    **dict.fromkeys(("paired", "teacher", "dense"), "models"),
     "splade": "splade",
-    "colbert": "colbert",
+    "colbert": "others",
 }  # the branch of each file that others wait for
 WAIT = 0.3  # seconds between two looks for a file
 
@@ -118,14 +118,10 @@ def plan(branches: Branches, recipe: french_citizen.Recipe, data: Path) -> dict[
         if not (work / "fr-legal-splade").exists():
             recipe.ship()
 
-    questions = recipe.hard_questions
-    recipe.hard_questions = lambda: (until("teacher-first"), questions())[1]
     return {
         "models": models,
-        "splade": after(("paired",), recipe.splade),
-        "cross": after(("dense",), recipe.cross),
-        "colbert": after(("splade", "dense"), recipe.colbert),
-        "transfer": after(("splade", "dense"), recipe.transfer),
+        "splade": after(("teacher",), recipe.splade),
+        "others": after(("splade", "dense"), recipe.transfer, recipe.cross, recipe.colbert),
         "rankings": ranked,
         "ship": after(("dense", "splade"), shipped),
     }
@@ -137,7 +133,8 @@ def main() -> None:
     for name in ("material", "citizen", "work", "data"):
         parser.add_argument(name, type=Path)
     options = parser.parse_args()
-    for given in (options.material, options.citizen, options.work / "start", options.data / "fr-labour"):
+    starts = (options.work / "start", options.work / "splade-start")
+    for given in (options.material, options.citizen, *starts, options.data / "fr-labour"):
         if not given.exists():
             parser.error(f"there is no {str(given)!r}")
     branches = Branches(options.work, MAKERS)

@@ -94,6 +94,20 @@ def _paragraph(paragraph: TextParagraph) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class SectionEvidence:
+    """The section of a document that was reranked by sections, and the scores between 0 and 1 that count for the document."""
+
+    path: tuple[str, ...]
+    candidates: int  # of the section's documents
+    documents: int
+    best_document: str  # its candidate with the highest score
+    own: float
+    best: float
+    mean: float
+    above: float  # the highest score in the sections next to it and in itself
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What a retriever or a reranker compared in a document with the query."""
 
@@ -101,6 +115,7 @@ class Evidence:
     tokens: tuple[TokenMatch, ...] | None = None  # most similar first; None where tokens do not make the score
     passage: Passage | None = None  # the nearest one, where vectors of passages are compared
     alignment: ProportionalRelevance | None = None  # the sentences and paragraphs that met, where RPRS compared them
+    section: SectionEvidence | None = None  # where documents were reranked by their sections
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
@@ -107,6 +107,18 @@ class Snapshot(ABC):
         """One catalog column of every live document by number, as stored."""
         codes, values = self.coded(name)
         return [values[code] for code in codes.tolist()]
+
+    def derived_column(self, names: Sequence[str], make: Callable[[list[Any]], Made]) -> list[Made]:
+        """What is made of some columns of every live document; made once for documents that agree in all of them.
+
+        >>> snapshot.derived_column(["code", "number"], " ".join)[0]
+        'Code des bibliothèques L1'
+        """
+        columns = [self.coded(name) for name in names]
+        made: dict[tuple[int, ...], Made] = {}
+        rows = zip(*(codes.tolist() for codes, _ in columns), strict=True)
+        return [made[row] if row in made else made.setdefault(row, make([of[at] for at, (_, of) in zip(row, columns, strict=True)]))
+                for row in rows]  # fmt: skip
 
     def epoch(self, day: datetime.date) -> int:
         """A number that two days share if the same versions are in force on both."""

@@ -74,11 +74,13 @@ def materials(recipe, recipe_named):
 def work(recipe, materials, tiny, tmp_path_factory):
     folder = tmp_path_factory.mktemp("citizen")
     tiny.folder(folder / "start", "bert")
+    tiny.folder(folder / "splade-start", "bert", head="mlm")
     steps = recipe.Recipe(*materials, folder)
     steps.pairs()
     steps.teacher()
     steps.dense()
     steps.splade()
+    steps.splade_pairs()
     steps.colbert()
     steps.cross()
     steps.transfer()
@@ -107,6 +109,18 @@ def test_a_model_is_measured_across_the_languages(work):
     found = json.loads((work / "dense" / "dev.json").read_text())
     assert found["en-fr"]["sections"] == found["fr-en"]["notes"] == len(SUBJECTS)
     assert 0 <= found["en-fr"]["R@10"] <= 1
+
+
+def test_splade_learns_headings_with_the_scores_of_the_teacher(recipe, materials, work):
+    steps = recipe.Recipe(*materials, work)
+    teacher = recipe.learner_of(recipe.DenseLearner, work / "teacher", recipe.ASKED)
+    examples = steps.with_scores(teacher, steps.hard_headings(teacher))
+    assert {*examples.queries} == {french for french, _ in SUBJECTS}
+    vectors = recipe.encoded(teacher, teacher.texts([], examples.passages).passages)
+    asked = recipe.encoded(teacher, teacher.texts(examples.queries, []).queries)
+    first = float(asked[examples.query[0]] @ vectors[examples.positive[0]])
+    assert examples.teacher[0, 0] == pytest.approx(first / recipe.TEACHER_TEMPERATURE, rel=1e-3)
+    assert (np.isnan(examples.teacher[:, 1:]) == (examples.negatives == -1)).all()
 
 
 def test_what_ships_has_no_figures_of_training(work):

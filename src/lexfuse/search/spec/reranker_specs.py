@@ -27,6 +27,8 @@ from lexfuse.rerank.rprs import DEPTH as RPRS_DEPTH
 from lexfuse.rerank.rprs import Ablation, Rprs, RprsFormula
 from lexfuse.rerank.sdr import DEPTH as SDR_DEPTH
 from lexfuse.rerank.sdr import Sdr
+from lexfuse.rerank.section import DEPTH as SECTION_DEPTH
+from lexfuse.rerank.section import Section, SectionWeights
 from lexfuse.search.similar import SENTENCES
 from lexfuse.storage.snapshot import Snapshot
 
@@ -169,9 +171,38 @@ class BirchSpec(RerankerSpec):
         return DenseSentences(open_sentence_retriever(snapshot, self.channel or SENTENCES), self.match)
 
 
-RERANKERS: tuple[type[RerankerSpec], ...] = (RescoreSpec, CrossEncoderSpec, RprsSpec, SdrSpec, BirchSpec)
+class SectionSpec(RerankerSpec):
+    """Documents with the support of their sections.
+
+    >>> SectionSpec(best=0.6, mean=0.4)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: best, mean and above add up to 1.15; they must leave something to a document's own score
+    """
+
+    method: Literal["section"] = "section"
+    depth: int = SECTION_DEPTH
+    best: float = SectionWeights().best
+    mean: float = SectionWeights().mean
+    above: float = SectionWeights().above
+
+    def check(self) -> None:
+        """Refuse parameters out of their range."""
+        check_depth(self.depth)
+        _ = self._weights
+
+    def open(self, snapshot: Snapshot) -> Section:
+        """The reranker on a snapshot."""
+        return Section(snapshot, self._weights, self.depth)
+
+    @property
+    def _weights(self) -> SectionWeights:
+        return SectionWeights(self.best, self.mean, self.above)
+
+
+RERANKERS: tuple[type[RerankerSpec], ...] = (RescoreSpec, CrossEncoderSpec, RprsSpec, SdrSpec, BirchSpec, SectionSpec)
 RerankerChoice = Annotated[
-    RescoreSpec | CrossEncoderSpec | RprsSpec | SdrSpec | BirchSpec,
+    RescoreSpec | CrossEncoderSpec | RprsSpec | SdrSpec | BirchSpec | SectionSpec,
     Field(discriminator="method"),
     BeforeValidator(by_method(RERANKERS)),
 ]
