@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 import zipfile
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ class MultilingualE5:
         ends = np.frombuffer(data, "<u4", amount + 1, at)
         scores = np.frombuffer(data, "<f4", amount, at + 4 * (amount + 1))
         at += 8 * amount + 4
-        pieces = [data[at + first : at + last].decode("utf-8", "replace") for first, last in zip(ends, ends[1:], strict=False)]
+        pieces = [data[at + first : at + last].decode("utf-8", "replace") for first, last in pairwise(ends)]
         at += length
         _, characters = struct.unpack_from("<iI", data, at)
         at += 8 + characters
@@ -90,7 +91,9 @@ class _Tensors:
         width, inner = sizes["hidden_size"], sizes["intermediate_size"]
         found = {
             "embeddings.word_embeddings.weight": self.matrix("emb.word", sizes["vocab_size"], width),
-            "embeddings.position_embeddings.weight": self.plain("emb.pos", sizes["max_position_embeddings"] * width).reshape(-1, width),
+            "embeddings.position_embeddings.weight": self.plain(
+                "emb.pos", sizes["max_position_embeddings"] * width
+            ).reshape(-1, width),
             "embeddings.token_type_embeddings.weight": np.tile(self.plain("emb.type", width), (sizes["type_vocab_size"], 1)),
             **self.norm("emb.ln", "embeddings.LayerNorm", width),
         }  # fmt: skip

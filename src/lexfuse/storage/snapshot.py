@@ -116,9 +116,10 @@ class Snapshot(ABC):
         """
         columns = [self.coded(name) for name in names]
         made: dict[tuple[int, ...], Made] = {}
-        rows = zip(*(codes.tolist() for codes, _ in columns), strict=True)
-        return [made[row] if row in made else made.setdefault(row, make([of[at] for at, (_, of) in zip(row, columns, strict=True)]))
-                for row in rows]  # fmt: skip
+        rows = list(zip(*(codes.tolist() for codes, _ in columns), strict=True))
+        for row in dict.fromkeys(rows):
+            made[row] = make([values[code] for code, (_, values) in zip(row, columns, strict=True)])
+        return [made[row] for row in rows]
 
     def epoch(self, day: datetime.date) -> int:
         """A number that two days share if the same versions are in force on both."""

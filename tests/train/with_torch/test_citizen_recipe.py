@@ -74,6 +74,7 @@ def materials(recipe, recipe_named):
 def work(recipe, materials, tiny, tmp_path_factory):
     folder = tmp_path_factory.mktemp("citizen")
     tiny.folder(folder / "start", "bert")
+    tiny.folder(folder / "dense-start", "bert")
     tiny.folder(folder / "splade-start", "bert", head="mlm")
     steps = recipe.Recipe(*materials, folder)
     steps.pairs()
@@ -89,20 +90,31 @@ def work(recipe, materials, tiny, tmp_path_factory):
 
 
 def test_every_stage_leaves_a_model_with_its_dev_figures(work):
-    for name in ("paired", "teacher-first", "teacher", "taught", "dense-second", "dense", "splade", "colbert", "cross"):
+    for name in ("paired", "teacher", "taught", "dense-last", "dense", "splade", "colbert", "cross"):
         assert StartingModel.read(work / name).path.exists()
         assert set(json.loads((work / name / "dev.json").read_text())) >= {"labour", "public", "citizen"}
 
 
-def test_the_small_model_has_some_layers_of_the_teacher(work):
+def test_the_backbone_has_some_layers_of_the_start(work):
     from safetensors.numpy import load_file
 
-    large, small = (load_file(work / name / "model.safetensors") for name in ("teacher", "small"))
+    large, small = (load_file(work / name / "model.safetensors") for name in ("start", "small-start"))
     assert {int(name.split(".")[2]) for name in small if name.startswith("encoder.layer.")} == {0}
     np.testing.assert_array_equal(
         small["encoder.layer.0.output.dense.weight"], large["encoder.layer.1.output.dense.weight"]
     )  # fmt: skip
-    assert StartingModel.read(work / "dense").folder.sizes.layers == 1
+    assert StartingModel.read(work / "backbone").folder.sizes.layers == 1
+
+
+def test_the_teacher_is_turned_into_the_space_of_the_small_model(recipe, materials, work):
+    draw = np.random.default_rng(1)
+    given, turn = draw.normal(size=(50, 8)).astype(np.float32), np.linalg.qr(draw.normal(size=(8, 8)))[0].astype(np.float32)
+    np.testing.assert_allclose(recipe.rotation(given, given @ turn), turn, atol=1e-5)
+    steps = recipe.Recipe(*materials, work)
+    teacher = recipe.learner_of(recipe.DenseLearner, work / "teacher", recipe.TAUGHT)
+    plain = recipe.encoded(teacher, teacher.texts(materials[0].articles, []).queries)
+    aims = steps.aims(materials[0].articles, work / "dense-start")
+    np.testing.assert_allclose(aims @ aims.T, plain @ plain.T, atol=1e-5)  # the same distances
 
 
 def test_a_model_is_measured_across_the_languages(work):

@@ -199,6 +199,7 @@ class StartingModel:
 
 
 BLOCK = 8192  # texts that are turned into tokens at once
+ALIGNED = 8  # tokens: attention on a GPU copies a mask of another length
 
 
 def _has_towers(path: Path) -> bool:
@@ -254,13 +255,16 @@ def chunks(rows: Sequence[Row], most_tokens: int) -> list[np.ndarray[tuple[int],
 
 
 def padded(tokens: ModelTokenizer, rows: Sequence[Row], device: torch.device) -> tuple[Tensor, Tensor]:
-    """Ids and mask of rows on a device.
+    """Ids and mask of rows on a device; on a GPU their length is a multiple of 8, as its attention needs it.
 
     >>> tokens = tiny_base(folder).tokens
     >>> padded(tokens, tokens.ids(["loi", "l"]), torch.device("cpu"))[1].tolist()
     [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
     """
     ids, mask = tokens.padded(rows)
+    if device.type == "cuda":
+        more = ((0, 0), (0, -ids.shape[1] % ALIGNED))
+        ids, mask = np.pad(ids, more, constant_values=tokens.pad), np.pad(mask, more)
     return move_to_device(ids, device), move_to_device(mask, device)
 
 
