@@ -95,16 +95,16 @@ def _paragraph(paragraph: TextParagraph) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SectionEvidence:
-    """The section of a document that was reranked by sections, and the scores between 0 and 1 that count for the document."""
+    """The section of a document that was reranked by sections, and what each part adds to the document's new score."""
 
     path: tuple[str, ...]
     candidates: int  # of the section's documents
     documents: int
     best_document: str  # its candidate with the highest score
-    own: float
-    best: float
-    mean: float
-    above: float  # the highest score in the sections next to it and in itself
+    own: float  # added by the document's own score
+    best: float  # by that of the best document
+    mean: float  # by the mean over the section's documents
+    above: float  # by the best document in this section and those next to it
 
 
 @dataclass(frozen=True, slots=True)

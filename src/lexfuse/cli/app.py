@@ -169,7 +169,8 @@ COMMANDS = [
             "Tune the weights of TREC runs of any systems.",
         ),
         LazyCommand("bm25", "tune.parameters:bm25", "Tune k1 and b on a grid, without indexing again."),
-        LazyCommand("rprs", "tune.parameters:rprs", "Tune the sentence-level reranker of whole judgments (RPRS) on a grid."),
+        LazyCommand("rprs", "tune.rerankers:rprs", "Tune the sentence-level reranker of whole judgments (RPRS) on a grid."),
+        LazyCommand("sections", "tune.rerankers:sections", "Tune how much the section of an article counts for its rank."),
         LazyCommand("confidence", "tune.confidence:confidence", "Calibrate when the best result is shown as an answer."),
     ),
     group(

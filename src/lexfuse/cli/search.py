@@ -166,9 +166,11 @@ def show_why(why: Explanation) -> None:
     line(f"{why.doc}: {place}, score {why.score:.3f}", style="bold")
     _show_conditions(why)
     _show_sources(why)
-    if why.others:
-        ranks = ", ".join(f"{name} rank {rank}" for name, rank in why.others.items())
-        line(f"     under each fusion with its usual parameters: {ranks}", style="dim")
+    _show_section(why)
+    if others := why.others or (why.before.others if why.before else {}):
+        ranks = ", ".join(f"{name} rank {rank}" for name, rank in others.items())
+        before = " before reranking" if why.before else ""
+        line(f"     under each fusion with its usual parameters{before}: {ranks}", style="dim")
     line()
 
 
@@ -190,6 +192,15 @@ def _show_sources(why: Explanation | None) -> None:
     if why.before:
         line(f"     before reranking: rank {why.before.rank}, score {why.before.score:.3f}", style="magenta")
         _show_sources(why.before)
+
+
+def _show_section(why: Explanation) -> None:
+    """What the section of a document adds, where documents were reranked by sections."""
+    for section in [one.section for one in why.evidence.values() if one.section]:
+        line(f"     section {' › '.join(section.path)}: {section.candidates} of {section.documents} documents are candidates",
+             style="cyan")  # fmt: skip
+        added = f"own score {section.own:+.3f}, best document ({section.best_document}) {section.best:+.3f}"
+        line(f"     {added}, mean {section.mean:+.3f}, with the sections next to it {section.above:+.3f}", style="cyan")
 
 
 def _show_parts(answer: SearchHit) -> None:

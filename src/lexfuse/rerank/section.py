@@ -8,8 +8,9 @@ do not repeat the words or the topic. The new score of a candidate is
     + mean  x the mean score of its section
     + above x the highest score in its section and those next to it, which have the same heading above them
 
-Scores are brought to the interval from 0 (the last candidate) to 1 (the first). A document that is no candidate counts as 0. The
-paragraphs of one judgment are a section too; a document without headings is a section alone, and keeps its own score.
+Scores are scaled to the interval from 0 (the last candidate) to 1 (the first). A document that is no candidate counts as 0. A
+document without a code or headings is a section alone and keeps its own score. So is a paragraph of a judgment: judgments as
+sections gained nothing for paragraphs that cite one another.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from lexfuse.data.arrays import F32, F64, I32
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
+from lexfuse.rerank.document_sections import DocumentSections
 from lexfuse.rerank.reranker import Reranker, check_depth, first_documents, reorder
-from lexfuse.storage.document_sections import DocumentSections
 from lexfuse.storage.snapshot import Snapshot
 
 DEPTH = 1000
@@ -131,35 +132,35 @@ class Section(Reranker):
         pairs = first_documents(run, depth)
         scores = np.empty(len(pairs), dtype=np.float32)
         for start, stop in zip(pairs.offsets[:-1].tolist(), pairs.offsets[1:].tolist(), strict=True):
-            found = SectionScores.of(self.sections, pairs.doc[start:stop], pairs.score[start:stop])
-            scores[start:stop] = found.total(self.weights)
+            scores[start:stop] = self.scores(pairs.doc[start:stop], pairs.score[start:stop]).total(self.weights)
         return reorder(run, self.name, scores, depth)
 
+    def scores(self, docs: I32, scores: F32) -> SectionScores:
+        """The parts of the new scores of the candidates of one query, given by their numbers and scores, the first one first."""
+        return SectionScores.of(self.sections, docs, scores)
+
     def evidence_of(self, query: Query, docs: Sequence[str], first: Retriever, *, within: Mask | None = None) -> list[Evidence]:
-        """The section of each document that is reranked, the scores that count for it, and the best article there."""
+        """The section of each document that is reranked, what each part adds to its score, and the best article there."""
         run = first_documents(first.retrieve(Queries.of([query]), self.depth, within=within), self.depth)
-        found = SectionScores.of(self.sections, run.doc, run.score)
+        found = self.scores(run.doc, run.score)
         places = {int(doc): at for at, doc in enumerate(run.doc)}
         own = self.sections.own[run.doc]
         evidence = []
         for doc in docs:
             at = places.get(self.snapshot.ids.ordinal(doc))
-            if at is None:
+            if at is None or not (path := self.sections.path(int(run.doc[at]))):
                 evidence.append(Evidence())
                 continue
             members = np.flatnonzero(own == own[at])
-            evidence.append(
-                Evidence(
-                    section=SectionEvidence(
-                        path=self.sections.paths[own[at]],
-                        candidates=len(members),
-                        documents=int(self.sections.size[own[at]]),
-                        best_document=self.snapshot.ids[int(run.doc[members[0]])],
-                        own=float(found.own[at]),
-                        best=float(found.best[at]),
-                        mean=float(found.mean[at]),
-                        above=float(found.above[at]),
-                    )
-                )
+            section = SectionEvidence(
+                path=path,
+                candidates=len(members),
+                documents=int(self.sections.size[own[at]]),
+                best_document=self.snapshot.ids[int(run.doc[members[0]])],
+                own=self.weights.own * float(found.own[at]),
+                best=self.weights.best * float(found.best[at]),
+                mean=self.weights.mean * float(found.mean[at]),
+                above=self.weights.above * float(found.above[at]),
             )
+            evidence.append(Evidence(section=section))
         return evidence

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from lexfuse.channels.explanation import Explanation, ProportionalRelevance
+from lexfuse.channels.explanation import Explanation, ProportionalRelevance, SectionEvidence
 from lexfuse.channels.lexical.bm25 import expansions_of
 from lexfuse.channels.lexical.everyday_words import Expansion
 from lexfuse.data.queries import Query
@@ -55,6 +55,11 @@ class DocumentExplanation:
     def alignment(self) -> ProportionalRelevance | None:
         """The sentences and paragraphs that met, where RPRS compared the document."""
         return next((one.alignment for one in self.explanation.evidence.values() if one.alignment), None)
+
+    @property
+    def section(self) -> SectionEvidence | None:
+        """The section that supported the document, where documents were reranked by sections."""
+        return next((one.section for one in self.explanation.evidence.values() if one.section), None)
 
     @property
     def _ordinal(self) -> int:

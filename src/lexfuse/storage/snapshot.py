@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
@@ -107,19 +107,6 @@ class Snapshot(ABC):
         """One catalog column of every live document by number, as stored."""
         codes, values = self.coded(name)
         return [values[code] for code in codes.tolist()]
-
-    def derived_column(self, names: Sequence[str], make: Callable[[list[Any]], Made]) -> list[Made]:
-        """What is made of some columns of every live document; made once for documents that agree in all of them.
-
-        >>> snapshot.derived_column(["code", "number"], " ".join)[0]
-        'Code des bibliothèques L1'
-        """
-        columns = [self.coded(name) for name in names]
-        made: dict[tuple[int, ...], Made] = {}
-        rows = list(zip(*(codes.tolist() for codes, _ in columns), strict=True))
-        for row in dict.fromkeys(rows):
-            made[row] = make([values[code] for code, (_, values) in zip(row, columns, strict=True)])
-        return [made[row] for row in rows]
 
     def epoch(self, day: datetime.date) -> int:
         """A number that two days share if the same versions are in force on both."""

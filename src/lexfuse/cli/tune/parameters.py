@@ -1,4 +1,4 @@
-"""``lexfuse tune``: weights of sources, constants of fusions, and parameters of BM25 and RPRS, chosen on judged queries."""
+"""``lexfuse tune``: weights of sources, constants of fusions, and parameters of BM25, chosen on judged queries."""
 
 from __future__ import annotations
 
@@ -43,12 +43,7 @@ from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.index import Index
 from lexfuse.optimisation.bm25_parameters import B_S, K1S, tune_bm25
-from lexfuse.optimisation.cross_validation import FOLDS
-from lexfuse.optimisation.rprs_surface import RprsGrid
-from lexfuse.optimisation.tuned_rprs import tune_rprs
 from lexfuse.optimisation.tuned_search import TunedSearch, TuneGrid, tune
-from lexfuse.search.similar import SENTENCES
-from lexfuse.search.spec.spec import SearchSpec
 
 QrelsFile = Annotated[Path, typer.Argument(metavar="QRELS", help="Judgements of a train or dev split.")]
 
@@ -218,73 +213,3 @@ def _show(found: TunedSearch, tuning: TuneFlags) -> None:
         )
     for words in str(found).splitlines():
         line(words)
-
-
-def rprs(
-    folder: IndexArgument,
-    queries: QueriesArgument,
-    qrels: QrelsFile,
-    measure: Annotated[str, typer.Option("--measure", "-m", help="The measure to maximise.")] = "AP",
-    first: Annotated[
-        Path | None,
-        typer.Option("--first", help="A profile of the first stage [default: BM25 on the most informative terms]."),
-    ] = None,
-    channel: Annotated[str, typer.Option("--channel", help="The channel of sentences.")] = SENTENCES,
-    n: Annotated[str, typer.Option("--n", help="Values of n to try [default: 1 to 10].")] = "",
-    k1: Annotated[str, typer.Option("--k1", help="Values of k1 to try [default: 0 to 3 by 0.2].")] = "",
-    b: Annotated[str, typer.Option("--b", help="Values of b to try [default: 0 to 1 by 0.1].")] = "",
-    depths: Annotated[str, typer.Option("--depths", help="Depths to try [default: 15 to 100 by 5].")] = "",
-    frequency: Annotated[
-        bool, typer.Option("--frequency/--no-frequency", help="RPRS with frequencies, or without (k1 = 0).")
-    ] = True,
-    before_query_date: Annotated[
-        bool, typer.Option("--before-query-date", help="Only documents dated before the query.")
-    ] = False,
-    folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = FOLDS,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the complete result as JSON.")] = None,
-    save_profile: Annotated[
-        Path | None, typer.Option("--save-profile", help="Save the tuned search as a profile, for run --profile.")
-    ] = None,
-    skip_bad: SkipBad = False,
-    json: AsJson = False,
-) -> None:
-    """Tune the sentence-level reranker of whole judgments (RPRS) on a grid.
-
-    lexfuse tune rprs cases.index data/cases data/cases/qrels/train.tsv -m AP --save-profile rprs.toml
-
-    Sentences are compared once; every point of the grid is then counted.
-    """
-    usual = RprsGrid()
-    grid = RprsGrid(
-        tuple(whole_numbers_in(n, "--n")) or usual.n,
-        tuple(numbers_in(k1, "--k1")) or usual.k1,
-        tuple(numbers_in(b, "--b")) or usual.b,
-        tuple(whole_numbers_in(depths, "--depths")) or usual.depth,
-    )
-    stage = SearchSpec.read(first) if first is not None else None
-    with noted_report(skip_bad) as report:
-        asked = read_queries(queries, report)
-        judged = read_qrels(qrels, report, queries=asked.ids)
-    with Index(folder) as index:
-        tuned = tune_rprs(
-            index, asked, judged, measure, first=stage, channel=channel, grid=grid, frequency=frequency,
-            before_query_date=before_query_date, folds=folds, progress=progress_bar,
-        )  # fmt: skip
-    if out is not None:
-        tuned.save(out)
-    if save_profile is not None:
-        tuned.spec.save(save_profile)
-    if json:
-        print_json(tuned.as_json())
-        return
-    for name, curve in tuned.curves.items():
-        if len(curve) > 1:
-            table(
-                f"{tuned.surface.measure} by {name}, the others at their best",
-                [name, "mean"],
-                [(f"{at:g}", mean) for at, mean in curve.items()],
-            )
-    for words in str(tuned).splitlines():
-        line(words)
-    if tuned.at_edge:
-        note(f"the best {' and '.join(tuned.at_edge)} is at the edge of the grid; try values beyond it")

@@ -16,6 +16,7 @@ from lexfuse.errors import NotFoundError
 from lexfuse.search.contents.heading_order import in_order
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.storage.document_rows import texts_of
+from lexfuse.storage.snapshot import Snapshot
 
 _YEAR = re.compile(r"\d{4}")
 
@@ -69,8 +70,7 @@ def section_path(code: str, headings: Sequence[str], court: str = "", year: str 
 
 def _made(version: IndexVersion) -> ContentsSection:
     snapshot, root = version.snapshot, ContentsSection("", ())
-    paths = snapshot.derived_column(("code", "headings", "court", "date", "kind", "identifiers"), _path)
-    places = defaultdict[tuple[str, ...], list[int]](list)
+    paths, places = _paths(snapshot), defaultdict[tuple[str, ...], list[int]](list)
     for place, doc in enumerate(version.citations.order.tolist()):
         section = root
         section.count += 1
@@ -96,6 +96,16 @@ def _order(section: ContentsSection, middles: Mapping[tuple[str, ...], int], day
     section.sections = {title: section.sections[title] for title in titles}
     for below in section.sections.values():
         _order(below, middles, days)
+
+
+def _paths(snapshot: Snapshot) -> list[tuple[str, ...]]:
+    """The path of every document."""
+    names = ("code", "headings", "court", "date", "kind", "identifiers")
+    columns = [snapshot.coded(name) for name in names]
+    made: dict[tuple[int, ...], tuple[str, ...]] = {}
+    rows = zip(*(codes.tolist() for codes, _ in columns), strict=True)
+    return [made[row] if row in made else made.setdefault(row, _path([of[at] for at, (_, of) in zip(row, columns, strict=True)]))
+            for row in rows]  # fmt: skip
 
 
 def _path(values: Sequence[str | None]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from lexfuse.service.schemas.search import (
     ParagraphAlignment,
     SearchPage,
     SearchResult,
+    SectionSupport,
     SimilarPage,
     SimilarResult,
 )
@@ -108,8 +109,10 @@ def explanation_text(answer: ExplainResponse) -> str:
         )
         lines.append(f"Tokens that met: {tokens}{_more(len(why.tokens) - TERMS)}.")
     lines += _alignment(why.alignment)
-    if why.other_ranks:
-        lines.append("Rank under other fusions: " + ", ".join(f"{name} {rank}" for name, rank in why.other_ranks.items()) + ".")
+    lines += _section(why.section)
+    if ranks := why.other_ranks or (why.before.other_ranks if why.before else {}):
+        before = " before it was reranked" if why.before else ""
+        lines.append(f"Rank under other fusions{before}: " + ", ".join(f"{name} {rank}" for name, rank in ranks.items()) + ".")
     return "\n".join([*lines, *([f"Passage: {_passage(why.snippet)}"] if why.snippet else [])])
 
 
@@ -218,6 +221,16 @@ def _alignment(alignment: ParagraphAlignment | None) -> Iterator[str]:
     for pair in alignment.pairs[:PAIRS] if alignment else ():
         there, here = (f"§ {one.number}" if one.number else _quoted(_short(one.text)) for one in (pair.query, pair.document))
         yield f"Meets: {there} of the query and {here} of the document (cosine {pair.cosine:.2f})"
+
+
+def _section(section: SectionSupport | None) -> Iterator[str]:
+    if section:
+        parts = ", ".join(f"{name} {value:.3g}" for name, value in (
+            ("its own score", section.own), (f"the best one, {_name(section.best_document)},", section.best),
+            ("their mean", section.mean), ("sections next to it", section.above),
+        ))  # fmt: skip
+        where = _line(" > ".join(section.path))
+        yield f"Section: {where}; {section.candidates} of {section.documents} documents are candidates; added by {parts}."
 
 
 def _facet(facet: Facet) -> Iterator[str]:

@@ -22,6 +22,7 @@ from lexfuse.service.schemas.search import (
     ConditionPart,
     ExplainResponse,
     HitExplanation,
+    SectionSupport,
     SourceShare,
     TermShare,
     TokenShare,
@@ -83,8 +84,16 @@ def _hit_explanation(found: DocumentExplanation) -> HitExplanation:
             "cited": found.cited,
             "snippet": marked_snippet(found.hit),
             "alignment": alignment_of(found.version, found.alignment, found.query.text, document),
+            "section": _section(found),
         }
     )
+
+
+def _section(found: DocumentExplanation) -> SectionSupport | None:
+    if found.section is None:
+        return None
+    [best] = found.version.snapshot.heads([found.section.best_document])
+    return SectionSupport(**{**asdict(found.section), "best_document": DocumentCard.of(best)})
 
 
 def explained_hit(

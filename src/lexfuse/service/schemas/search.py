@@ -188,6 +188,19 @@ class ConditionPart(ResponseModel):
     holds: bool = Field(description="Whether it holds in the document.")
 
 
+class SectionSupport(ResponseModel):
+    """The section of a document, and what each part adds to the score of the document."""
+
+    path: list[str] = Field(description="The code and the headings.")
+    candidates: int = Field(description="Number of the section's documents that are candidates.")
+    documents: int
+    best_document: DocumentCard
+    own: float = Field(description="Added by the score of the document itself.")
+    best: float = Field(description="Added by the score of the best document of the section.")
+    mean: float = Field(description="Added by the mean score of the section.")
+    above: float = Field(description="Added by the best document in this section and those next to it.")
+
+
 class HitExplanation(ResponseModel):
     """Why a document has its rank, or would have it."""
 
@@ -207,6 +220,7 @@ class HitExplanation(ResponseModel):
     other_ranks: dict[str, int] = Field(default={}, description="Ranks under other fusions.")
     before: HitExplanation | None = Field(default=None, description="The explanation before reranking.")
     alignment: ParagraphAlignment | None = None
+    section: SectionSupport | None = Field(default=None, description="The section that supported it, in a search by sections.")
 
 
 class ExplainResponse(ResponseModel):

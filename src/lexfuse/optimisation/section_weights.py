@@ -1,0 +1,133 @@
+"""The weights of section reranking that suit judged queries best: every point of a grid, candidates ranked once.
+
+The new score of a document is linear in its own score and those of its section, so a point costs no more than weights of a fusion
+do (`lexfuse.optimisation.weight_evaluator`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lexfuse.data.files import write_json
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries
+from lexfuse.errors import ConfigError
+from lexfuse.evaluation.measure import Measure
+from lexfuse.fusion.run_union import union_of
+from lexfuse.index import Index
+from lexfuse.optimisation.cross_validation import (
+    FOLDS,
+    CrossValidated,
+    PairedDifference,
+    cross_validated,
+    paired_difference,
+)
+from lexfuse.optimisation.weight_evaluator import WeightEvaluator
+from lexfuse.optimisation.weight_surface import WeightSurface, simplex
+from lexfuse.rerank.document_sections import has_sections
+from lexfuse.rerank.reranker import first_documents
+from lexfuse.rerank.section import DEPTH, Section, SectionWeights
+from lexfuse.search.spec.reranker_specs import SectionSpec
+from lexfuse.search.spec.spec import SearchSpec
+
+PARTS = ("own", "best", "mean", "above")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TunedSections:
+    """The best weights, what they reach, and the search that uses them; `print` shows it in words."""
+
+    surface: WeightSurface  # over the weights of `PARTS`
+    weights: SectionWeights
+    first: float  # what the first stage reaches
+    held_out: CrossValidated
+    gain: PairedDifference  # of weights that were chosen without each query, over the first stage
+    spec: SearchSpec
+
+    @property
+    def value(self) -> float:
+        """What the best weights reach on the queries that they were chosen on."""
+        return float(self.surface.means.max())
+
+    def __str__(self) -> str:
+        """What was found, in plain words."""
+        chosen = ", ".join(f"{name} {getattr(self.weights, name):g}" for name in PARTS)
+        return "\n".join(
+            [
+                f"best of {len(self.surface.weights):,}: {chosen}",
+                f"{self.surface.measure} {self.value:.4f} on {len(self.surface.queries):,} queries; "
+                f"{self.held_out.mean:.4f} held out ({self.held_out.folds} folds); first stage {self.first:.4f}",
+                f"held out, {self.gain.outcome('the first stage')}: {self.gain.words()}",
+            ]
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "weights": {name: getattr(self.weights, name) for name in PARTS},
+            "measure": self.surface.measure,
+            "value": self.value,
+            "first": self.first,
+            "held_out": self.held_out.as_json(),
+            "gain": self.gain.as_json(),
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write everything as JSON, complete or not at all."""
+        write_json(path, self.as_json())
+
+
+def tune_sections(
+    index: Index,
+    queries: Queries,
+    qrels: Qrels,
+    measure: Measure | str = "R@100",
+    *,
+    first: SearchSpec | None = None,
+    step: float = 0.1,
+    depth: int = DEPTH,
+    folds: int = FOLDS,
+) -> TunedSections:
+    """The weights of sections that are best on judged queries, over the ranking of a first stage.
+
+    `first` is a search without rerankers; without it, BM25.
+
+    >>> import lexfuse as lf
+    >>> queries, qrels = lf.read_queries("examples/questions.csv"), lf.read_qrels("examples/test.tsv")
+    >>> with lf.Index.build(folder / "law.index", lf.read_corpus("examples/articles.csv")) as index:
+    ...     tuned = tune_sections(index, queries, qrels, "RR", step=0.5, folds=2)
+    >>> tuned.spec.rerank[0].best == tuned.weights.best
+    True
+    """
+    stage = first or SearchSpec.of("bm25")
+    if stage.rerank:
+        raise ConfigError("the first stage has rerankers already; sections are tuned on a search without them")
+    if not has_sections(index.snapshot):
+        raise ConfigError("the index has no articles of codes below headings, so it has no sections")
+    section = Section(index.snapshot, depth=depth)
+    run = first_documents(index.run(queries, depth=max(stage.depth, depth), profile=stage), depth)
+    values = np.zeros((len(PARTS), len(run)))
+    for start, stop in zip(run.offsets[:-1].tolist(), run.offsets[1:].tolist(), strict=True):
+        scores = section.scores(run.doc[start:stop], run.score[start:stop])
+        values[:, start:stop] = [getattr(scores, name) for name in PARTS]
+    union = union_of([run])
+    places = np.repeat(run.offsets[:-1], np.diff(union.offsets)) + union.places[0] - 1
+    evaluator = WeightEvaluator.of(union, values[:, places], qrels, measure)
+    grid = simplex(len(PARTS), step)
+    grid = grid[grid[:, 0] > 0]
+    surface = WeightSurface(PARTS, str(evaluator.measure), grid, evaluator.at(grid), evaluator.queries)
+    chosen = dict(zip(PARTS[1:], grid[surface.best][1:].tolist(), strict=True))
+    held_out = cross_validated(surface, folds)
+    alone = surface.values[int(grid[:, 0].argmax())]  # all weight on the document's own score
+    return TunedSections(
+        surface,
+        SectionWeights(**chosen),
+        float(alone.mean()),
+        held_out,
+        paired_difference(held_out.values, alone),
+        stage.model_copy(update={"rerank": (SectionSpec(depth=depth, **chosen),)}),
+    )

@@ -1,0 +1,141 @@
+"""Reranking by sections against its formula, written out slowly here; its invariants, and what it shows as evidence."""
+
+import numpy as np
+import pytest
+
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.data.document import Document
+from lexfuse.data.queries import Queries, Query
+from lexfuse.errors import ConfigError
+from lexfuse.rerank.section import Section, SectionScores, SectionWeights
+from lexfuse.storage.index_folder import IndexFolder
+
+WORDS = ["loi", "droit", "juge", "contrat", "bail", "congé", "salaire", "préavis"]
+QUERIES = Queries.of([Query("q1", "loi du contrat de bail", "fr"), Query("q2", "salaire et congé", "fr"), Query("q3", "zzz", "fr")])
+WEIGHTS = SectionWeights(best=0.3, mean=0.2, above=0.1)
+
+
+@pytest.fixture(scope="module")
+def documents():
+    chance = np.random.default_rng(0)
+    return [
+        Document(
+            f"d{number:02}", text=" ".join(chance.choice(WORDS, size=chance.integers(2, 9))), language="fr",
+            code=f"Code {number % 2}" if number % 7 else "",
+            headings=("Livre", f"Titre {chance.integers(3)}", f"Section {chance.integers(2)}")[: 1 + number % 3],
+        )
+        for number in range(60)
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory, documents):
+    with IndexFolder.create(tmp_path_factory.mktemp("s") / "i", documents=documents) as index, index.snapshot() as snapshot:
+        yield snapshot
+
+
+def by_the_text(documents, hits, weights):
+    """The new scores of the hits of one query, as the docstring of the module has them."""
+    found = {one.id: one for one in documents}
+    section = {id: (one.code, *one.headings) if one.code and one.headings else (id,) for id, one in found.items()}
+    upper = {path: path[:-1] if len(path) > 2 else path for path in section.values()}  # at the top, the section itself
+    low, high = hits[-1].score, hits[0].score
+    own = {hit.doc: (hit.score - low) / (high - low) if high > low else 1.0 for hit in hits}
+    new = {}
+    for doc in own:
+        path = section[doc]
+        inside = [own.get(id, 0.0) for id in found if section[id] == path]
+        around = [own[id] for id in own if upper[section[id]] == upper[path]]
+        parts = {"best": max(inside), "mean": sum(inside) / len(inside), "above": max(around)}
+        new[doc] = weights.own * own[doc] + sum(getattr(weights, name) * value for name, value in parts.items())
+    return new
+
+
+@pytest.mark.parametrize("weights", [WEIGHTS, SectionWeights(), SectionWeights(best=0, mean=0, above=0.6)], ids=str)
+def test_scores_are_those_of_the_formula(snapshot, documents, weights):
+    depth = 25
+    first = BM25(snapshot).retrieve(QUERIES, 60)
+    found = (BM25(snapshot) >> Section(snapshot, weights, depth)).retrieve(QUERIES, 60)
+    for query in ("q1", "q2"):
+        hits = first.hits(query)
+        assert len(hits) > depth
+        expected = by_the_text(documents, hits[:depth], weights)
+        order = sorted(expected, key=lambda doc: (-np.float32(expected[doc]), doc))
+        assert [hit.doc for hit in found.hits(query)] == order + [hit.doc for hit in hits[depth:]]
+        for hit in found.hits(query)[:depth]:
+            assert hit.score == pytest.approx(expected[hit.doc], rel=1e-5)
+            assert hit.parts["section"] == pytest.approx(hit.score)
+    assert found.hits("q3") == []
+
+
+def test_without_weights_the_order_stays(snapshot):
+    first = BM25(snapshot).retrieve(QUERIES, 60)
+    found = (BM25(snapshot) >> Section(snapshot, SectionWeights(0, 0, 0))).retrieve(QUERIES, 60)
+    assert [hit.doc for hit in found.hits("q1")] == [hit.doc for hit in first.hits("q1")]
+
+
+def test_a_document_of_a_section_with_better_ones_rises():
+    sections = type("Sections", (), {"own": np.array([0, 1, 1, 2]), "above": np.arange(3), "size": np.array([1, 2, 1])})
+    scores = SectionScores.of(sections, np.array([1, 0, 3, 2]), np.array([4, 3, 2.9, 2.8], np.float32))
+    total = scores.total(SectionWeights(best=0.5, mean=0, above=0))
+    assert total[0] == 1
+    assert total[3] > total[1]  # the last candidate shares the section of the first one
+    assert total[1] == pytest.approx(scores.own[1])  # alone in its section: nothing is added or lost
+
+
+def test_scores_do_not_depend_on_k_and_score_gives_what_retrieve_gives(snapshot):
+    pipeline = BM25(snapshot) >> Section(snapshot, WEIGHTS, depth=20)
+    most = pipeline.retrieve(QUERIES, 60)
+    for k in (1, 5, 20, 21, 40):
+        assert pipeline.retrieve(QUERIES, k).hits("q1") == most.hits("q1")[:k]
+    assert np.array_equal(pipeline.score(QUERIES, most), most.score)
+
+
+def test_what_a_filter_leaves_out_supports_nothing(snapshot, documents):
+    allowed = [one.id for one in documents if one.code == "Code 1"]
+    mask = np.zeros(len(snapshot), bool)
+    mask[[snapshot.ids.ordinal(id) for id in allowed]] = True
+    found = (BM25(snapshot) >> Section(snapshot, WEIGHTS)).retrieve(QUERIES, 60, within=mask)
+    assert {hit.doc for hit in found.hits("q1")} <= set(allowed)
+    expected = by_the_text(documents, BM25(snapshot).retrieve(QUERIES, 60, within=mask).hits("q1"), WEIGHTS)
+    assert {hit.doc: hit.score for hit in found.hits("q1")} == pytest.approx(expected, rel=1e-5)
+
+
+def test_evidence_adds_up_to_the_score(snapshot, documents):
+    reranker, query = Section(snapshot, WEIGHTS, depth=30), QUERIES.select([0])
+    found = (BM25(snapshot) >> reranker).retrieve(query, 60).hits("q1")
+    shown = reranker.evidence_of(next(iter(query)), [hit.doc for hit in found], BM25(snapshot))
+    by_id = {one.id: one for one in documents}
+    seen = 0
+    for hit, one in zip(found, shown, strict=True):
+        document = by_id[hit.doc]
+        if hit.rank > 30 or not (document.code and document.headings):
+            assert one.section is None
+            continue
+        section, seen = one.section, seen + 1
+        assert section.path == (document.code, *document.headings)
+        assert section.own + section.best + section.mean + section.above == pytest.approx(hit.score, rel=1e-5)
+        members = [one for one in documents if (one.code, *one.headings) == section.path]
+        assert section.documents == len(members)
+        assert 1 <= section.candidates <= len(members)
+        assert section.best_document in {one.id for one in members}
+    assert seen > 15
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"best": -0.1}, "best must be at least 0 and less than 1, got -0.1"),
+        ({"above": 1.0}, "above must be at least 0"),
+        ({"mean": float("nan")}, "mean must be at least 0"),
+        ({"best": 0.5, "mean": 0.3, "above": 0.2}, "add up to 1; they must leave something"),
+    ],
+)
+def test_weights_that_leave_nothing_are_refused(values, message):
+    with pytest.raises(ConfigError, match=message):
+        SectionWeights(**values)
+
+
+def test_a_depth_below_one_is_refused(snapshot):
+    with pytest.raises(ConfigError, match="depth of reranking must be at least 1"):
+        Section(snapshot, depth=0)
