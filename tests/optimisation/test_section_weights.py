@@ -35,7 +35,10 @@ def law(tmp_path_factory):
     with lf.Index.build(tmp_path_factory.mktemp("law") / "i", documents) as index:
         first = {query.id: index.search(query.text, channels=["bm25"], k=1)[0].id for query in queries}
         judged = [
-            (query, f"d{number:02}", 1) for query, best in first.items() for number in range(48) if number // 4 == int(best[1:]) // 4
+            (query, f"d{number:02}", 1)
+            for query, best in first.items()
+            for number in range(48)
+            if number // 4 == int(best[1:]) // 4
         ]
         yield index, queries, lf.Qrels.of(judged)
 

@@ -11,7 +11,9 @@ from lexfuse.rerank.section import Section, SectionScores, SectionWeights
 from lexfuse.storage.index_folder import IndexFolder
 
 WORDS = ["loi", "droit", "juge", "contrat", "bail", "congé", "salaire", "préavis"]
-QUERIES = Queries.of([Query("q1", "loi du contrat de bail", "fr"), Query("q2", "salaire et congé", "fr"), Query("q3", "zzz", "fr")])
+QUERIES = Queries.of(
+    [Query("q1", "loi du contrat de bail", "fr"), Query("q2", "salaire et congé", "fr"), Query("q3", "zzz", "fr")]
+)
 WEIGHTS = SectionWeights(best=0.3, mean=0.2, above=0.1)
 
 
