@@ -19,7 +19,10 @@ WRITERS = [
     "export beir",
     "export ciff",
 ]
-READERS = ["search", "similar", "evaluate", "compare", "info", "tune weights", "tune runs", "tune bm25", "tune rprs", "keys list"]
+READERS = [
+    "search", "similar", "evaluate", "compare", "info", "tune weights", "tune runs", "tune bm25", "tune rprs", "tune sections",
+    "keys list",
+]  # fmt: skip
 # Short, or with tests of their own.
 OTHERS = [
     "analyse",
