@@ -44,7 +44,7 @@ ARGUMENTS = {
     "tune runs": ["HERE/test.tsv", "HERE/words.trec", "HERE/vectors.trec", "--folds", "2"],
     "tune bm25": ASKED,
     "tune rprs": ASKED,
-    "tune sections": [*ASKED, "--step", "0.5", "--folds", "2"],
+    "tune structure": [*ASKED, "--step", "0.5", "--folds", "2"],
     "tune confidence": [*ASKED, "--off-topic", "HERE/questions.csv", "-o", "NEW"],  # too few questions
     "cluster index": ["HERE/articles.csv", "memory://law", "--shards", "2"],  # refused before Ray starts
     "cluster serve": ["NEW"],

@@ -20,7 +20,7 @@ WRITERS = [
     "export ciff",
 ]
 READERS = [
-    "search", "similar", "evaluate", "compare", "info", "tune weights", "tune runs", "tune bm25", "tune rprs", "tune sections",
+    "search", "similar", "evaluate", "compare", "info", "tune weights", "tune runs", "tune bm25", "tune rprs", "tune structure",
     "keys list",
 ]  # fmt: skip
 # Short, or with tests of their own.

@@ -248,7 +248,7 @@ def test_similar_documents_are_those_of_one_index(single, cluster):
         np.testing.assert_allclose([hit.score for hit in ours], [hit.score for hit in theirs], rtol=1e-6)
 
 
-@pytest.mark.parametrize("method", ["cross-encoder", "rprs", "sdr", "birch", "section"])
+@pytest.mark.parametrize("method", ["cross-encoder", "rprs", "sdr", "birch", "structure"])
 def test_rerankers_give_the_ranking_of_one_index(single, cluster, cross, method):
     rerank = {"method": method, "depth": 8} | ({"model": cross} if method == "cross-encoder" else {})
     assert_same_runs(*(one.run(queries(), depth=10, channels=["bm25"], rerank=[rerank]) for one in (cluster, single)))

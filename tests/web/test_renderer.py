@@ -26,8 +26,8 @@ from lexfuse.service.schemas.search import (
     SearchPage,
     SearchResult,
     SearchTiming,
-    SectionSupport,
     SourceShare,
+    StructureSupport,
     TermShare,
     TokenShare,
 )
@@ -95,8 +95,8 @@ WHY = HitExplanation(
     terms=[TermShare(source=HOSTILE, term=HOSTILE, in_query=1.5, in_document=2, idf=0.5, contribution=0.7)] * 14,
     tokens=[TokenShare(source=HOSTILE, in_query=HOSTILE, in_document=HOSTILE, similarity=0.9)],
     other_ranks={HOSTILE: 4}, before=BEFORE, alignment=ALIGNMENT,
-    section=SectionSupport(path=[HOSTILE, HOSTILE], candidates=2, documents=4, best_document=CARD, own=0.2, best=0.1, mean=0.1,
-                           above=0.1),
+    structure=StructureSupport(path=[HOSTILE, HOSTILE], candidates=2, documents=4, best_document=CARD, citing_document=CARD,
+                               own=0.2, best=0.1, mean=0.1, above=0.1, cited=0.1),
 )  # fmt: skip
 PLACE = {"path": "/", "site": "https://x.example", "here": '/?q=%22%3E%3Cscript%3E&lang=fr&x="><script>'}
 

@@ -94,17 +94,19 @@ def _paragraph(paragraph: TextParagraph) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class SectionEvidence:
-    """The section of a document that was reranked by sections, and what each part adds to the document's new score."""
+class StructureEvidence:
+    """What each part of the structure of the law adds to a document's new score, and which documents support it."""
 
-    path: tuple[str, ...]
+    path: tuple[str, ...]  # the code and the headings of its section; empty for a document that is a section alone
     candidates: int  # of the section's documents
     documents: int
-    best_document: str  # its candidate with the highest score
+    best_document: str  # the section's candidate with the highest score
+    citing_document: str | None  # the candidate with the highest score that cites the document
     own: float  # added by the document's own score
     best: float  # by that of the best document
     mean: float  # by the mean over the section's documents
     above: float  # by the best document in this section and those next to it
+    cited: float  # by the citing document
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ class Evidence:
     tokens: tuple[TokenMatch, ...] | None = None  # most similar first; None where tokens do not make the score
     passage: Passage | None = None  # the nearest one, where vectors of passages are compared
     alignment: ProportionalRelevance | None = None  # the sentences and paragraphs that met, where RPRS compared them
-    section: SectionEvidence | None = None  # where documents were reranked by their sections
+    structure: StructureEvidence | None = None  # where documents were reranked by the structure of the law
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,7 @@ def show_why(why: Explanation) -> None:
     line(f"{why.doc}: {place}, score {why.score:.3f}", style="bold")
     _show_conditions(why)
     _show_sources(why)
-    _show_section(why)
+    _show_structure(why)
     if others := why.others or (why.before.others if why.before else {}):
         ranks = ", ".join(f"{name} rank {rank}" for name, rank in others.items())
         before = " before reranking" if why.before else ""
@@ -194,13 +194,15 @@ def _show_sources(why: Explanation | None) -> None:
         _show_sources(why.before)
 
 
-def _show_section(why: Explanation) -> None:
-    """What the section of a document adds, where documents were reranked by sections."""
-    for section in [one.section for one in why.evidence.values() if one.section]:
-        line(f"     section {' › '.join(section.path)}: {section.candidates} of {section.documents} documents are candidates",
-             style="cyan")  # fmt: skip
-        added = f"own score {section.own:+.3f}, best document ({section.best_document}) {section.best:+.3f}"
-        line(f"     {added}, mean {section.mean:+.3f}, with the sections next to it {section.above:+.3f}", style="cyan")
+def _show_structure(why: Explanation) -> None:
+    """What the section of a document and its citations add, where documents were reranked by the structure of the law."""
+    for found in [one.structure for one in why.evidence.values() if one.structure]:
+        if found.path:
+            members = f"{found.candidates} of {found.documents} documents are candidates"
+            line(f"     section {' › '.join(found.path)}: {members}", style="cyan")
+        added = f"own score {found.own:+.3f}, best document ({found.best_document}) {found.best:+.3f}, mean {found.mean:+.3f}"
+        citing = f" ({found.citing_document})" if found.citing_document else ""
+        line(f"     {added}, with the sections next to it {found.above:+.3f}, cited{citing} {found.cited:+.3f}", style="cyan")
 
 
 def _show_parts(answer: SearchHit) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 from lexfuse.channels.citation import article_order
 from lexfuse.data.arrays import I32, I64, offsets_of
 from lexfuse.data.document import Document, DocumentKind
+from lexfuse.rerank.citation_graph import CitationGraph
 from lexfuse.search.index_version import IndexVersion
-from lexfuse.storage.document_rows import texts_of
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.citation.resolve import number_key
 
@@ -67,15 +67,10 @@ def versions(version: IndexVersion, document: Document) -> list[int]:
 
 
 def _citing(version: IndexVersion) -> _Citing:
-    snapshot, place = version.snapshot, _places(version)
-    codes, values = snapshot.coded("citations")
-    cited = [np.unique(snapshot.ids.ordinals(texts_of(value))) for value in values]
-    by = np.repeat(np.arange(len(snapshot), dtype=np.int32), np.array([len(some) for some in cited], dtype=np.int64)[codes])
-    of = np.concatenate([np.empty(0, dtype=np.int32), *(cited[code] for code in codes.tolist())])
-    known = (of >= 0) & (of != by)
-    by, of = by[known], of[known]
-    order = np.lexsort((place[by], of))
-    return _Citing(offsets_of(np.bincount(of, minlength=len(snapshot)).astype(np.int64)), by[order])
+    graph, place = CitationGraph.of(version.snapshot), _places(version)
+    citing, cited = graph.citing, graph.cited
+    order = np.lexsort((place[citing], cited))
+    return _Citing(offsets_of(np.bincount(cited, minlength=len(place)).astype(np.int64)), citing[order])
 
 
 def _places(version: IndexVersion) -> I64:

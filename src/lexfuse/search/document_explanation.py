@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from lexfuse.channels.explanation import Explanation, ProportionalRelevance, SectionEvidence
+from lexfuse.channels.explanation import Explanation, ProportionalRelevance, StructureEvidence
 from lexfuse.channels.lexical.bm25 import expansions_of
 from lexfuse.channels.lexical.everyday_words import Expansion
 from lexfuse.data.queries import Query
@@ -57,9 +57,9 @@ class DocumentExplanation:
         return next((one.alignment for one in self.explanation.evidence.values() if one.alignment), None)
 
     @property
-    def section(self) -> SectionEvidence | None:
-        """The section that supported the document, where documents were reranked by sections."""
-        return next((one.section for one in self.explanation.evidence.values() if one.section), None)
+    def structure(self) -> StructureEvidence | None:
+        """What supported the document, where documents were reranked by the structure of the law."""
+        return next((one.structure for one in self.explanation.evidence.values() if one.structure), None)
 
     @property
     def _ordinal(self) -> int:

@@ -99,7 +99,7 @@ def test_every_option_is_read():
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (['method = "magic"'], "method must be one of rescore, cross-encoder, rprs, sdr, birch, section; got 'magic'"),
+        (['method = "magic"'], "method must be one of rescore, cross-encoder, rprs, sdr, birch, structure; got 'magic'"),
         (["method = 3"], "method must be one of rescore"),
         (['method = "rescore"'], "channel is missing: a text"),
         (['channel = ""'], "channel must be a text, got ''"),

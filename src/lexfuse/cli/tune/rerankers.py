@@ -1,4 +1,4 @@
-"""``lexfuse tune rprs`` and ``lexfuse tune sections``: parameters of rerankers, chosen on judged queries."""
+"""``lexfuse tune rprs`` and ``lexfuse tune structure``: parameters of rerankers, chosen on judged queries."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.index import Index
 from lexfuse.optimisation.cross_validation import FOLDS
 from lexfuse.optimisation.rprs_surface import RprsGrid
-from lexfuse.optimisation.section_weights import tune_sections
+from lexfuse.optimisation.structure_weights import tune_structure
 from lexfuse.optimisation.tuned_rprs import tune_rprs
-from lexfuse.rerank.section import DEPTH as SECTION_DEPTH
+from lexfuse.rerank.structure import DEPTH as STRUCTURE_DEPTH
 from lexfuse.search.similar import SENTENCES
 from lexfuse.search.spec.spec import SearchSpec
 
@@ -103,14 +103,14 @@ def rprs(
         note(f"the best {' and '.join(tuned.at_edge)} is at the edge of the grid; try values beyond it")
 
 
-def sections(
+def structure(
     folder: IndexArgument,
     queries: QueriesArgument,
     qrels: QrelsFile,
     measure: Annotated[str, typer.Option("--measure", "-m", help="The measure to maximise.")] = "R@100",
     first: Annotated[Path | None, typer.Option("--first", help="A profile of the first stage [default: BM25].")] = None,
     step: Annotated[float, typer.Option("--step", help="Step of the grid of weights.")] = 0.1,
-    depth: Annotated[int, typer.Option("--depth", help="Documents to rerank per query.")] = SECTION_DEPTH,
+    depth: Annotated[int, typer.Option("--depth", help="Documents to rerank per query.")] = STRUCTURE_DEPTH,
     folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = FOLDS,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the complete result as JSON.")] = None,
     save_profile: Annotated[
@@ -119,9 +119,9 @@ def sections(
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
-    """Tune how much the section of an article counts for its rank.
+    """Tune how much the section of an article and the articles that cite it count for its rank.
 
-    lexfuse tune sections legi.index data/legi data/legi/qrels/dev.tsv --first hybrid.toml --save-profile sections.toml
+    lexfuse tune structure legi.index data/legi data/legi/qrels/dev.tsv --first hybrid.toml --save-profile structure.toml
 
     The first stage is ranked once; every point of the grid of weights is then counted.
     """
@@ -130,7 +130,7 @@ def sections(
         asked = read_queries(queries, report)
         judged = read_qrels(qrels, report, queries=asked.ids)
     with Index(folder) as index, spinner("ranking"):
-        tuned = tune_sections(index, asked, judged, measure, first=stage, step=step, depth=depth, folds=folds)
+        tuned = tune_structure(index, asked, judged, measure, first=stage, step=step, depth=depth, folds=folds)
     if out is not None:
         tuned.save(out)
     if save_profile is not None:

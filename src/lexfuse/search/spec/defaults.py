@@ -9,7 +9,7 @@ from lexfuse.channels.registry import channel_kinds
 from lexfuse.errors import ConfigError
 from lexfuse.rerank.document_sections import has_sections
 from lexfuse.search.similar import SENTENCES
-from lexfuse.search.spec.reranker_specs import SectionSpec
+from lexfuse.search.spec.reranker_specs import StructureSpec
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.snapshot import Snapshot
@@ -22,7 +22,8 @@ _ENOUGH = 0.99  # share of the documents that a channel must hold to be offered:
 def default_specs(snapshot: Snapshot, given: Mapping[str, SearchSpec], *, before: Collection[str] = ()) -> dict[str, SearchSpec]:
     """Profiles by name, the default first: those given, then words with vectors, words alone, and each channel alone.
 
-    Words with vectors are reranked by sections (`lexfuse.rerank.section`) where the index has articles of codes below headings.
+    Words with vectors are reranked by sections and citations (`lexfuse.rerank.structure`) where the index has articles of codes
+    below headings.
     A profile in the index folder (`folder_profiles`) takes the place of one of the same name.
     A channel that holds too few documents is left out, unless the version `before` offered it: documents that were just added are
     found by their words until they are encoded, and the profile stays available in the meantime.
@@ -34,7 +35,7 @@ def default_specs(snapshot: Snapshot, given: Mapping[str, SearchSpec], *, before
     channels = [name for name in searched if name in before or _holds_enough(snapshot, name)]
     places = {name: place for kind in channel_kinds() for name, place in kind.hybrid_places.items()}
     second = sorted((name for name in channels if name in places), key=places.__getitem__)[:1]
-    rerank = [SectionSpec()] if second and has_sections(snapshot) else []
+    rerank = [StructureSpec()] if second and has_sections(snapshot) else []
     own = {HYBRID: SearchSpec.of(["bm25", *second], rerank=rerank)} if second else {}
     own |= {name: SearchSpec.of([name]) for name in ("bm25", *channels)}
     kept = folder_profiles(snapshot)

@@ -27,8 +27,8 @@ from lexfuse.rerank.rprs import DEPTH as RPRS_DEPTH
 from lexfuse.rerank.rprs import Ablation, Rprs, RprsFormula
 from lexfuse.rerank.sdr import DEPTH as SDR_DEPTH
 from lexfuse.rerank.sdr import Sdr
-from lexfuse.rerank.section import DEPTH as SECTION_DEPTH
-from lexfuse.rerank.section import Section, SectionWeights
+from lexfuse.rerank.structure import DEPTH as STRUCTURE_DEPTH
+from lexfuse.rerank.structure import Structure, StructureWeights
 from lexfuse.search.similar import SENTENCES
 from lexfuse.storage.snapshot import Snapshot
 
@@ -171,38 +171,39 @@ class BirchSpec(RerankerSpec):
         return DenseSentences(open_sentence_retriever(snapshot, self.channel or SENTENCES), self.match)
 
 
-class SectionSpec(RerankerSpec):
-    """Documents with the support of their sections.
+class StructureSpec(RerankerSpec):
+    """Documents with the support of their sections and of the documents that cite them.
 
-    >>> SectionSpec(best=0.6, mean=0.4)
+    >>> StructureSpec(best=0.6, mean=0.4)
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: best, mean and above add up to 1.15; they must leave something to a document's own score
+    lexfuse.errors.ConfigError: best, mean, above and cited add up to 1.25; they must leave something to a document's own score
     """
 
-    method: Literal["section"] = "section"
-    depth: int = SECTION_DEPTH
-    best: float = SectionWeights().best
-    mean: float = SectionWeights().mean
-    above: float = SectionWeights().above
+    method: Literal["structure"] = "structure"
+    depth: int = STRUCTURE_DEPTH
+    best: float = StructureWeights().best
+    mean: float = StructureWeights().mean
+    above: float = StructureWeights().above
+    cited: float = StructureWeights().cited
 
     def check(self) -> None:
         """Refuse parameters out of their range."""
         check_depth(self.depth)
         _ = self._weights
 
-    def open(self, snapshot: Snapshot) -> Section:
+    def open(self, snapshot: Snapshot) -> Structure:
         """The reranker on a snapshot."""
-        return Section(snapshot, self._weights, self.depth)
+        return Structure(snapshot, self._weights, self.depth)
 
     @property
-    def _weights(self) -> SectionWeights:
-        return SectionWeights(self.best, self.mean, self.above)
+    def _weights(self) -> StructureWeights:
+        return StructureWeights(self.best, self.mean, self.above, self.cited)
 
 
-RERANKERS: tuple[type[RerankerSpec], ...] = (RescoreSpec, CrossEncoderSpec, RprsSpec, SdrSpec, BirchSpec, SectionSpec)
+RERANKERS: tuple[type[RerankerSpec], ...] = (RescoreSpec, CrossEncoderSpec, RprsSpec, SdrSpec, BirchSpec, StructureSpec)
 RerankerChoice = Annotated[
-    RescoreSpec | CrossEncoderSpec | RprsSpec | SdrSpec | BirchSpec | SectionSpec,
+    RescoreSpec | CrossEncoderSpec | RprsSpec | SdrSpec | BirchSpec | StructureSpec,
     Field(discriminator="method"),
     BeforeValidator(by_method(RERANKERS)),
 ]

@@ -17,9 +17,9 @@ from lexfuse.service.schemas.search import (
     ParagraphAlignment,
     SearchPage,
     SearchResult,
-    SectionSupport,
     SimilarPage,
     SimilarResult,
+    StructureSupport,
 )
 from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.text.citation.format import format_citation
@@ -109,7 +109,7 @@ def explanation_text(answer: ExplainResponse) -> str:
         )
         lines.append(f"Tokens that met: {tokens}{_more(len(why.tokens) - TERMS)}.")
     lines += _alignment(why.alignment)
-    lines += _section(why.section)
+    lines += _structure(why.structure)
     if ranks := why.other_ranks or (why.before.other_ranks if why.before else {}):
         before = " before it was reranked" if why.before else ""
         lines.append(f"Rank under other fusions{before}: " + ", ".join(f"{name} {rank}" for name, rank in ranks.items()) + ".")
@@ -223,14 +223,16 @@ def _alignment(alignment: ParagraphAlignment | None) -> Iterator[str]:
         yield f"Meets: {there} of the query and {here} of the document (cosine {pair.cosine:.2f})"
 
 
-def _section(section: SectionSupport | None) -> Iterator[str]:
-    if section:
-        parts = ", ".join(f"{name} {value:.3g}" for name, value in (
-            ("its own score", section.own), (f"the best one, {_name(section.best_document)},", section.best),
-            ("their mean", section.mean), ("sections next to it", section.above),
-        ))  # fmt: skip
-        where = _line(" > ".join(section.path))
-        yield f"Section: {where}; {section.candidates} of {section.documents} documents are candidates; added by {parts}."
+def _structure(found: StructureSupport | None) -> Iterator[str]:
+    if not found:
+        return
+    citing = f"{_name(found.citing_document)}, which cites it," if found.citing_document else "documents that cite it"
+    parts = ", ".join(f"{name} {value:.3g}" for name, value in (
+        ("its own score", found.own), (f"the best one, {_name(found.best_document)},", found.best), ("their mean", found.mean),
+        ("sections next to it", found.above), (citing, found.cited),
+    ))  # fmt: skip
+    where = f"{_line(' > '.join(found.path))}; " if found.path else "it alone; "
+    yield f"Section: {where}{found.candidates} of {found.documents} documents are candidates; added by {parts}."
 
 
 def _facet(facet: Facet) -> Iterator[str]:

@@ -22,8 +22,8 @@ from lexfuse.service.schemas.search import (
     ConditionPart,
     ExplainResponse,
     HitExplanation,
-    SectionSupport,
     SourceShare,
+    StructureSupport,
     TermShare,
     TokenShare,
 )
@@ -84,16 +84,20 @@ def _hit_explanation(found: DocumentExplanation) -> HitExplanation:
             "cited": found.cited,
             "snippet": marked_snippet(found.hit),
             "alignment": alignment_of(found.version, found.alignment, found.query.text, document),
-            "section": _section(found),
+            "structure": _structure(found),
         }
     )
 
 
-def _section(found: DocumentExplanation) -> SectionSupport | None:
-    if found.section is None:
+def _structure(found: DocumentExplanation) -> StructureSupport | None:
+    if found.structure is None:
         return None
-    [best] = found.version.snapshot.heads([found.section.best_document])
-    return SectionSupport(**{**asdict(found.section), "best_document": DocumentCard.of(best)})
+    values = asdict(found.structure)
+    for role in ("best_document", "citing_document"):
+        if values[role] is not None:
+            [document] = found.version.snapshot.heads([values[role]])
+            values[role] = DocumentCard.of(document)
+    return StructureSupport(**values)
 
 
 def explained_hit(

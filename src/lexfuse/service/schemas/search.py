@@ -188,17 +188,19 @@ class ConditionPart(ResponseModel):
     holds: bool = Field(description="Whether it holds in the document.")
 
 
-class SectionSupport(ResponseModel):
-    """The section of a document, and what each part adds to the score of the document."""
+class StructureSupport(ResponseModel):
+    """What the section of a document and the documents that cite it add to its score."""
 
-    path: list[str] = Field(description="The code and the headings.")
+    path: list[str] = Field(description="The code and the headings of the section; empty for a document that is a section alone.")
     candidates: int = Field(description="Number of the section's documents that are candidates.")
     documents: int
-    best_document: DocumentCard
+    best_document: DocumentCard = Field(description="The best candidate of the section.")
+    citing_document: DocumentCard | None = Field(default=None, description="The best candidate that cites the document.")
     own: float = Field(description="Added by the score of the document itself.")
     best: float = Field(description="Added by the score of the best document of the section.")
     mean: float = Field(description="Added by the mean score of the section.")
     above: float = Field(description="Added by the best document in this section and those next to it.")
+    cited: float = Field(description="Added by the score of the citing document.")
 
 
 class HitExplanation(ResponseModel):
@@ -220,7 +222,9 @@ class HitExplanation(ResponseModel):
     other_ranks: dict[str, int] = Field(default={}, description="Ranks under other fusions.")
     before: HitExplanation | None = Field(default=None, description="The explanation before reranking.")
     alignment: ParagraphAlignment | None = None
-    section: SectionSupport | None = Field(default=None, description="The section that supported it, in a search by sections.")
+    structure: StructureSupport | None = Field(
+        default=None, description="What supported it, where documents were reranked by the structure of the law."
+    )
 
 
 class ExplainResponse(ResponseModel):

@@ -1,32 +1,36 @@
-"""Section reranking: the better a section answers a question, the likelier each of its articles belongs to the answer.
+"""Reranking by the structure of the law: the sections that hold an article, and the articles that cite it.
 
 A section divides one rule into articles. Where a question matches one of them, those around it often answer it too, although they
-do not repeat the words or the topic. The new score of a candidate is
+do not repeat the words or the topic. And articles that match a question cite the one that sets the rule: the sanction names the
+duty, the decree names the statute. The new score of a candidate is
 
-    (1 - best - mean - above) x its own score
+    (1 - best - mean - above - cited) x its own score
     + best  x the highest score in its section
     + mean  x the mean score of its section
     + above x the highest score in its section and those next to it, which have the same heading above them
+    + cited x the highest score of the candidates that cite it
 
 Scores are scaled to the interval from 0 (the last candidate) to 1 (the first). A document that is no candidate counts as 0. A
-document without a code or headings is a section alone and keeps its own score. So is a paragraph of a judgment: judgments as
-sections gained nothing for paragraphs that cite one another.
+document without a code or headings is a section alone: its own score stands for those of its section. So is a paragraph of a
+judgment, since judgments as sections gained nothing for paragraphs that cite one another. Citations are those that
+``lexfuse import`` recorded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
 
-from lexfuse.channels.explanation import Evidence, SectionEvidence
+from lexfuse.channels.explanation import Evidence, StructureEvidence
 from lexfuse.channels.retriever import Mask, Retriever
-from lexfuse.data.arrays import F32, F64, I32
+from lexfuse.data.arrays import F32, F64, I32, I64
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
+from lexfuse.rerank.citation_graph import CitationGraph
 from lexfuse.rerank.document_sections import DocumentSections
 from lexfuse.rerank.reranker import Reranker, check_depth, first_documents, reorder
 from lexfuse.storage.snapshot import Snapshot
@@ -35,16 +39,17 @@ DEPTH = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class SectionWeights:
-    """What the scores of a section and of its neighbours count; the rest is the weight of a document's own score.
+class StructureWeights:
+    """How much the section, its neighbours and citing documents count; the rest is the weight of a document's own score.
 
-    >>> SectionWeights(best=0.3, mean=0.2, above=0.2).own
+    >>> StructureWeights(best=0.3, mean=0.2, above=0.2, cited=0).own
     0.3
     """
 
-    best: float = 0.25
-    mean: float = 0.15
-    above: float = 0.15
+    best: float = 0.15
+    mean: float = 0.1
+    above: float = 0.1
+    cited: float = 0.15
 
     def __post_init__(self) -> None:
         """Refuse weights that leave nothing to a document's own score."""
@@ -53,26 +58,31 @@ class SectionWeights:
                 raise ConfigError(f"{name} must be at least 0 and less than 1, got {getattr(self, name)}")
         if self.own <= 0:
             raise ConfigError(
-                f"best, mean and above add up to {1 - self.own:g}; they must leave something to a document's own score"
+                f"best, mean, above and cited add up to {1 - self.own:g}; they must leave something to a document's own score"
             )
 
     @property
     def own(self) -> float:
         """The weight of a document's own score."""
-        return round(1 - self.best - self.mean - self.above, 12)
+        return round(1 - self.best - self.mean - self.above - self.cited, 12)
+
+
+PARTS = ("own", *(field.name for field in fields(StructureWeights)))  # of a new score
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SectionScores:
-    """The scores of the candidates of one query, between 0 and 1, and those of their sections."""
+class StructureScores:
+    """The scores of the candidates of one query, between 0 and 1, and those of what surrounds them."""
 
     own: F64
     best: F64
     mean: F64
     above: F64
+    cited: F64
+    citing: I64  # the position of the candidate that gives `cited`; -1 where none cites the document
 
     @classmethod
-    def of(cls, sections: DocumentSections, docs: I32, scores: F32) -> SectionScores:
+    def of(cls, sections: DocumentSections, graph: CitationGraph, docs: I32, scores: F32) -> StructureScores:
         """Those of candidates, given by their numbers and their scores, the first one first."""
         own = scaled(scores)
         section, member = np.unique(sections.own[docs], return_inverse=True)
@@ -82,11 +92,18 @@ class SectionScores:
         upper, child = np.unique(sections.above[section], return_inverse=True)
         above = np.zeros(len(upper))
         np.maximum.at(above, child, best)
-        return cls(own, best[member], mean[member], above[child][member])
+        nearest = np.full(len(docs), len(docs), dtype=np.int64)
+        citing, cited = graph.among(docs)
+        np.minimum.at(nearest, cited, citing)  # the candidate that ranks highest
+        support = np.append(own, 0.0)[nearest]
+        return cls(own, best[member], mean[member], above[child][member], support, np.where(nearest < len(docs), nearest, -1))
 
-    def total(self, weights: SectionWeights) -> F64:
+    def total(self, weights: StructureWeights) -> F64:
         """The new scores."""
-        return weights.own * self.own + weights.best * self.best + weights.mean * self.mean + weights.above * self.above
+        total = np.zeros(len(self.own))
+        for part in PARTS:
+            total += getattr(weights, part) * getattr(self, part)
+        return total
 
 
 def scaled(scores: F32) -> F64:
@@ -100,17 +117,17 @@ def scaled(scores: F32) -> F64:
 
 
 @dataclass(frozen=True)
-class Section(Reranker):
-    """The first `depth` documents of a ranking, each with the support of its section.
+class Structure(Reranker):
+    """The first `depth` documents of a ranking, each with the support of its section and of those that cite it.
 
     >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> pipeline = BM25(snapshot) >> Section(snapshot)
+    >>> pipeline = BM25(snapshot) >> Structure(snapshot)
     >>> [hit.doc for hit in pipeline.retrieve(Queries.of([Query("q", "retard de prêt", "fr")]), 2).hits("q")]
     ['lib-4', 'lib-3']
     """
 
     snapshot: Snapshot
-    weights: SectionWeights = SectionWeights()
+    weights: StructureWeights = StructureWeights()
     depth: int = DEPTH
 
     def __post_init__(self) -> None:
@@ -120,12 +137,23 @@ class Section(Reranker):
     @property
     def name(self) -> str:
         """Constant: the name of its part in runs."""
-        return "section"
+        return "structure"
 
     @cached_property
     def sections(self) -> DocumentSections:
         """The sections of the index."""
         return DocumentSections.of(self.snapshot)
+
+    @cached_property
+    def graph(self) -> CitationGraph:
+        """The citations between the documents of the index."""
+        return CitationGraph.of(self.snapshot)
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of a score that this index can give: all of `PARTS` where it has sections and citations."""
+        sections, citations = bool(self.sections.paths), len(self.graph.cited) > 0
+        return tuple(part for part in PARTS if part == "own" or (citations if part == "cited" else sections))
 
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
         """The run with its first documents reranked."""
@@ -135,12 +163,12 @@ class Section(Reranker):
             scores[start:stop] = self.scores(pairs.doc[start:stop], pairs.score[start:stop]).total(self.weights)
         return reorder(run, self.name, scores, depth)
 
-    def scores(self, docs: I32, scores: F32) -> SectionScores:
+    def scores(self, docs: I32, scores: F32) -> StructureScores:
         """The parts of the new scores of the candidates of one query, given by their numbers and scores, the first one first."""
-        return SectionScores.of(self.sections, docs, scores)
+        return StructureScores.of(self.sections, self.graph, docs, scores)
 
     def evidence_of(self, query: Query, docs: Sequence[str], first: Retriever, *, within: Mask | None = None) -> list[Evidence]:
-        """The section of each document that is reranked, what each part adds to its score, and the best article there."""
+        """What each part adds to the score of each document that is reranked, its section, and who supports it."""
         run = first_documents(first.retrieve(Queries.of([query]), self.depth, within=within), self.depth)
         found = self.scores(run.doc, run.score)
         places = {int(doc): at for at, doc in enumerate(run.doc)}
@@ -148,19 +176,18 @@ class Section(Reranker):
         evidence = []
         for doc in docs:
             at = places.get(self.snapshot.ids.ordinal(doc))
-            if at is None or not (path := self.sections.path(int(run.doc[at]))):
+            if at is None:
                 evidence.append(Evidence())
                 continue
             members = np.flatnonzero(own == own[at])
-            section = SectionEvidence(
-                path=path,
+            citing = int(found.citing[at])
+            structure = StructureEvidence(
+                path=self.sections.path(int(run.doc[at])),
                 candidates=len(members),
                 documents=int(self.sections.size[own[at]]),
                 best_document=self.snapshot.ids[int(run.doc[members[0]])],
-                own=self.weights.own * float(found.own[at]),
-                best=self.weights.best * float(found.best[at]),
-                mean=self.weights.mean * float(found.mean[at]),
-                above=self.weights.above * float(found.above[at]),
+                citing_document=self.snapshot.ids[int(run.doc[citing])] if citing >= 0 else None,
+                **{part: getattr(self.weights, part) * float(getattr(found, part)[at]) for part in PARTS},
             )
-            evidence.append(Evidence(section=section))
+            evidence.append(Evidence(structure=structure))
         return evidence

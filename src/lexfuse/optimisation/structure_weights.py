@@ -1,7 +1,7 @@
-"""The weights of section reranking that suit judged queries best: every point of a grid, candidates ranked once.
+"""The weights of reranking by structure that suit judged queries best: every point of a grid, candidates ranked once.
 
-The new score of a document is linear in its own score and those of its section, so a point costs no more than weights of a fusion
-do (`lexfuse.optimisation.weight_evaluator`).
+The new score of a document is linear in its own score and in those of its section and of the documents that cite it, so a point
+costs no more than weights of a fusion do (`lexfuse.optimisation.weight_evaluator`).
 """
 
 from __future__ import annotations
@@ -28,21 +28,18 @@ from lexfuse.optimisation.cross_validation import (
 )
 from lexfuse.optimisation.weight_evaluator import WeightEvaluator
 from lexfuse.optimisation.weight_surface import WeightSurface, simplex
-from lexfuse.rerank.document_sections import has_sections
 from lexfuse.rerank.reranker import first_documents
-from lexfuse.rerank.section import DEPTH, Section, SectionWeights
-from lexfuse.search.spec.reranker_specs import SectionSpec
+from lexfuse.rerank.structure import DEPTH, PARTS, Structure, StructureWeights
+from lexfuse.search.spec.reranker_specs import StructureSpec
 from lexfuse.search.spec.spec import SearchSpec
-
-PARTS = ("own", "best", "mean", "above")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TunedSections:
+class TunedStructure:
     """The best weights, what they reach, and the search that uses them; `print` shows it in words."""
 
-    surface: WeightSurface  # over the weights of `PARTS`
-    weights: SectionWeights
+    surface: WeightSurface  # over the weights of the parts that the index has
+    weights: StructureWeights
     first: float  # what the first stage reaches
     held_out: CrossValidated
     gain: PairedDifference  # of weights that were chosen without each query, over the first stage
@@ -81,7 +78,7 @@ class TunedSections:
         write_json(path, self.as_json())
 
 
-def tune_sections(
+def tune_structure(
     index: Index,
     queries: Queries,
     qrels: Qrels,
@@ -91,43 +88,46 @@ def tune_sections(
     step: float = 0.1,
     depth: int = DEPTH,
     folds: int = FOLDS,
-) -> TunedSections:
-    """The weights of sections that are best on judged queries, over the ranking of a first stage.
+) -> TunedStructure:
+    """The weights of sections and citations that are best on judged queries, over the ranking of a first stage.
 
     `first` is a search without rerankers; without it, BM25.
 
     >>> import lexfuse as lf
     >>> queries, qrels = lf.read_queries("examples/questions.csv"), lf.read_qrels("examples/test.tsv")
     >>> with lf.Index.build(folder / "law.index", lf.read_corpus("examples/articles.csv")) as index:
-    ...     tuned = tune_sections(index, queries, qrels, "RR", step=0.5, folds=2)
+    ...     tuned = tune_structure(index, queries, qrels, "RR", step=0.5, folds=2)
     >>> tuned.spec.rerank[0].best == tuned.weights.best
     True
     """
     stage = first or SearchSpec.of("bm25")
     if stage.rerank:
-        raise ConfigError("the first stage has rerankers already; sections are tuned on a search without them")
-    if not has_sections(index.snapshot):
-        raise ConfigError("the index has no articles of codes below headings, so it has no sections")
-    section = Section(index.snapshot, depth=depth)
+        raise ConfigError("the first stage has rerankers already; structure is tuned on a search without them")
+    structure = Structure(index.snapshot, depth=depth)
+    if len(structure.parts) == 1:
+        raise ConfigError(
+            "the index has neither articles of codes below headings nor citations between documents, which lexfuse import records"
+        )
     run = first_documents(index.run(queries, depth=max(stage.depth, depth), profile=stage), depth)
-    values = np.zeros((len(PARTS), len(run)))
+    parts = structure.parts
+    values = np.zeros((len(parts), len(run)))
     for start, stop in zip(run.offsets[:-1].tolist(), run.offsets[1:].tolist(), strict=True):
-        scores = section.scores(run.doc[start:stop], run.score[start:stop])
-        values[:, start:stop] = [getattr(scores, name) for name in PARTS]
+        scores = structure.scores(run.doc[start:stop], run.score[start:stop])
+        values[:, start:stop] = [getattr(scores, name) for name in parts]
     union = union_of([run])
     places = np.repeat(run.offsets[:-1], np.diff(union.offsets)) + union.places[0] - 1
     evaluator = WeightEvaluator.of(union, values[:, places], qrels, measure)
-    grid = simplex(len(PARTS), step)
+    grid = simplex(len(parts), step)
     grid = grid[grid[:, 0] > 0]
-    surface = WeightSurface(PARTS, str(evaluator.measure), grid, evaluator.at(grid), evaluator.queries)
-    chosen = dict(zip(PARTS[1:], grid[surface.best][1:].tolist(), strict=True))
+    surface = WeightSurface(parts, str(evaluator.measure), grid, evaluator.at(grid), evaluator.queries)
+    chosen = dict.fromkeys(PARTS[1:], 0.0) | dict(zip(parts[1:], grid[surface.best][1:].tolist(), strict=True))
     held_out = cross_validated(surface, folds)
     alone = surface.values[int(grid[:, 0].argmax())]  # all weight on the document's own score
-    return TunedSections(
+    return TunedStructure(
         surface,
-        SectionWeights(**chosen),
+        StructureWeights(**chosen),
         float(alone.mean()),
         held_out,
         paired_difference(held_out.values, alone),
-        stage.model_copy(update={"rerank": (SectionSpec(depth=depth, **chosen),)}),
+        stage.model_copy(update={"rerank": (StructureSpec(depth=depth, **chosen),)}),
     )
