@@ -1,12 +1,20 @@
-"""The French models on citizens' questions: alone, and fused with weights that are chosen on three collections together.
+"""The French models on citizens' questions: alone, fused, and reranked by the structure of the law.
 
-    LEXFUSE_DATA=FOLDER python bench/citizen_quality.py RANKINGS [--indexes FOLDER] [--test] [--quick] [--json]
+    LEXFUSE_DATA=FOLDER python bench/citizen_quality.py [RANKINGS] [--indexes FOLDER] [--test] [--quick] [--json]
 
-RANKINGS is what `recipes/citizen_rankings.py` wrote: the first 1,000 articles of each question by each model, whole articles in
-windows. BM25 ranks with its usual settings, from indexes that are built here, or kept in --indexes. Scores are min-max normalised
-per question, a missing score counts as the lowest, and the weights of a fusion are those with the highest mean of R@100 and
-nDCG@10 over the dev questions of fr-labour, fr-public and fr-citizen, each collection counting the same. --test shows the tests,
-which have no part in that choice. With --quick the weights are multiples of a quarter.
+FOLDER of --indexes has fr-labour.index and fr-citizen.index, of what ``lexfuse import`` wrote, so that they know which article
+cites which; without them, indexes of words are built. All of their channels are measured, by exact search:
+
+    lexfuse import FOLDER/fr-labour imported && lexfuse index imported fr-labour.index
+    lexfuse index fr-labour.index --channels dense,splade --int8
+
+RANKINGS is what `recipes/citizen_rankings.py` wrote on a GPU: the first 1,000 articles of each question by each model, whole
+articles in windows. A model that an index has too is that of the index.
+
+Scores are min-max normalised per question, a missing score counts as the lowest. The weights of a fusion, and then those of
+reranking its first 1,000 articles by structure, are those with the highest mean of R@100 and nDCG@10 over the dev questions of
+fr-labour, fr-public and fr-citizen, each collection counting the same. --test shows the tests, which have no part in that choice.
+With --quick there are fewer weights.
 """
 
 from __future__ import annotations
@@ -16,6 +24,8 @@ import itertools
 import json
 import os
 import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +34,17 @@ import lexfuse as lf
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.fusion.union import Missing
+from lexfuse.optimisation.structure_weights import structure_evaluator, structure_grid
+from lexfuse.rerank.structure import PARTS, Structure, StructureWeights
+from lexfuse.text.annotation import annotate
 from runner.needs import Needs
 
 NEEDS = Needs(
     collections=("fr-labour", "fr-public", "fr-citizen"),
-    inputs={"LEXFUSE_BENCH_RANKINGS": "what recipes/citizen_rankings.py wrote"},
-    arguments=("{LEXFUSE_BENCH_RANKINGS}",),
+    optional={
+        "LEXFUSE_BENCH_RANKINGS": "what recipes/citizen_rankings.py wrote",
+        "LEXFUSE_BENCH_CITIZEN_INDEXES": "a folder with fr-labour.index and fr-citizen.index and their vectors",
+    },
 )
 
 COLLECTIONS = {"fr-labour": "fr-labour", "fr-public": "fr-labour", "fr-citizen": "fr-citizen"}  # and whose articles
@@ -37,99 +52,175 @@ MEASURES = "R@10 R@100 R@500 nDCG@10 RR@100"
 CHOICE = ("R@100", "nDCG@10")
 DEPTH = 1000
 FUSED = (
-    ("bm25", "dense"), ("bm25", "splade"), ("dense", "splade"), ("bm25", "dense", "splade"),
+    ("bm25",), ("dense",), ("splade",), ("bm25", "dense"), ("bm25", "splade"), ("dense", "splade"), ("bm25", "dense", "splade"),
     ("bm25", "dense", "splade", "colbert"),
 )  # fmt: skip
-Runs = dict[str, lf.Run]
+WORDS = "bm25"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A collection: its judgements of dev and of what is shown, the rankings of each source, the structure of its law."""
+
+    name: str
+    dev: lf.Qrels
+    shown: lf.Qrels | None
+    runs: Mapping[str, lf.Run]
+    structure: Structure
+
+    def fused(self, group: tuple[str, ...], weights: tuple[float, ...]) -> lf.Run:
+        """The convex combination of min-max scores; one source alone as it is."""
+        if len(group) == 1:
+            return self.runs[group[0]]
+        return lf.fuse([self.runs[name] for name in group], lf.Convex(weights, missing=Missing.MIN), DEPTH, name="+".join(group))
+
+    def reranked(self, run: lf.Run, weights: StructureWeights) -> lf.Run:
+        """A ranking reranked by structure."""
+        return Structure(self.structure.snapshot, weights).rerank(self.queries, run, depth=DEPTH)
+
+    @property
+    def queries(self) -> lf.Queries:
+        """The questions, whose texts play no part in reranking."""
+        return lf.Queries.of(lf.Query(id, "") for id in next(iter(self.runs.values())).queries)
 
 
 def main() -> None:
     """Choose on dev, report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rankings", type=Path)
-    parser.add_argument("--indexes", type=Path, help="folder in which indexes of words are kept")
+    parser.add_argument("rankings", type=Path, nargs="?", default=_named("LEXFUSE_BENCH_RANKINGS"))
+    parser.add_argument("--indexes", type=Path, default=_named("LEXFUSE_BENCH_CITIZEN_INDEXES"), help="folder of the indexes")
     parser.add_argument("--test", action="store_true", help="the test questions instead of dev, by the weights of dev")
     parser.add_argument("--quick", action="store_true", help="fewer weights")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     NEEDS.check()
-    if not list(given.rankings.glob("*.npz")):
+    if given.rankings and not list(given.rankings.glob("*.npz")):
         parser.error(f"{str(given.rankings)!r} has no rankings; recipes/citizen_rankings.py makes them")
-    data = Path(os.environ.get("LEXFUSE_DATA", "data"))
+    data, split = Path(os.environ.get("LEXFUSE_DATA", "data")), "test" if given.test else "dev"
     with tempfile.TemporaryDirectory() as folder:
-        runs = {name: read_runs(name, data, given.rankings, given.indexes or Path(folder)) for name in COLLECTIONS}
-    dev = {name: read_qrels(data / name / "qrels" / "dev.tsv") for name in COLLECTIONS}
-    split = "test" if given.test else "dev"
-    shown = {name: read_qrels(path) for name in COLLECTIONS if (path := data / name / "qrels" / f"{split}.tsv").is_file()}
-    parts = 4 if given.quick else 10
-    models = list(next(iter(runs.values())))
-    chosen = {group: choose(runs, dev, group, parts) for group in FUSED if set(group) <= set(models)}
-    for name, qrels in shown.items():
-        report(name, split, qrels, runs[name], chosen, as_json=given.json)
+        indexes = {name: opened(data, name, given.indexes or Path(folder)) for name in dict.fromkeys(COLLECTIONS.values())}
+        collections = [measured(name, indexes[of], data, split, given.rankings) for name, of in COLLECTIONS.items()]
+        rows = list(chosen(collections, parts=4 if given.quick else 10))
+        for one in collections:
+            if one.shown is not None:
+                report(one, split, rows, as_json=given.json)
+        for index in indexes.values():
+            index.close()
 
 
-def read_runs(name: str, data: Path, rankings: Path, indexes: Path) -> Runs:
-    """The rankings of all questions of a collection, by BM25 and by every model that has them."""
+def _named(variable: str) -> Path | None:
+    return Path(os.environ[variable]) if os.environ.get(variable) else None
+
+
+def opened(data: Path, name: str, folder: Path) -> lf.Index:
+    """An index of a collection, built of its words and citations if it is not there."""
+    if (folder / f"{name}.index").exists():
+        return lf.Index(folder / f"{name}.index")
+    return lf.Index.build(folder / f"{name}.index", annotate(lf.read_corpus(data / name))[0])
+
+
+def measured(name: str, index: lf.Index, data: Path, split: str, rankings: Path | None) -> Measured:
+    """The rankings of the dev and test questions of a collection, by every channel of the index and every other model."""
+    judged = {path.stem: read_qrels(path) for path in (data / name / "qrels").glob("*.tsv") if path.stem in ("dev", split)}
     queries = read_queries(data / name / "queries.jsonl.gz")
-    judged = {id for path in (data / name / "qrels").glob("*.tsv") if path.stem != "train" for id in read_qrels(path).queries}
-    queries = queries.select([at for at, id in enumerate(queries.ids) if id in judged])
-    folder = indexes / f"{COLLECTIONS[name]}.index"
-    opened = lf.Index(folder) if folder.exists() else lf.Index.build(folder, lf.read_corpus(data / COLLECTIONS[name]))
-    with opened as index:
-        runs = {"bm25": index.run(queries, channels=["bm25"], depth=DEPTH, name="bm25")}
-    for path in sorted(rankings.glob(f"{name}.*.npz")):
-        with np.load(path, allow_pickle=False) as stored:
-            docs, model = stored["docs"], path.name.split(".")[1]
-            table = {
-                str(query): dict(zip(docs[places].tolist(), scores.tolist(), strict=True))
-                for query, places, scores in zip(stored["queries"], stored["doc"], stored["score"], strict=True)
-                if str(query) in judged
-            }
-        runs[model] = lf.Run.of(model, table)
-    return runs
+    asked = {id for qrels in judged.values() for id in qrels.queries}
+    queries = queries.select([at for at, id in enumerate(queries.ids) if id in asked])
+    stored = [channel for channel in index.snapshot.channels if channel in FUSED[-1]]
+    runs = {channel: index.run(queries, channels=[channel], depth=DEPTH, name=channel) for channel in (WORDS, *stored)}
+    for path in sorted(rankings.glob(f"{name}.*.npz")) if rankings else ():
+        model = path.name.split(".")[1]
+        runs.setdefault(model, stored_run(path, model, asked))
+    return Measured(name, judged["dev"], judged.get(split), runs, Structure(index.snapshot))
 
 
-def choose(runs: dict[str, Runs], dev: dict[str, lf.Qrels], group: tuple[str, ...], parts: int) -> tuple[float, ...]:
+def stored_run(path: Path, model: str, asked: set[str]) -> lf.Run:
+    """The rankings of a model in a file."""
+    with np.load(path, allow_pickle=False) as stored:
+        docs = stored["docs"]
+        rows = zip(stored["queries"], stored["doc"], stored["score"], strict=True)
+        table = {
+            str(query): dict(zip(docs[places].tolist(), scores.tolist(), strict=True))
+            for query, places, scores in rows
+            if str(query) in asked
+        }
+    return lf.Run.of(model, table)
+
+
+Row = tuple[tuple[str, ...], tuple[float, ...], StructureWeights | None]  # sources, their weights, those of structure
+
+
+def chosen(collections: list[Measured], parts: int) -> Iterator[Row]:
+    """Every fusion whose sources are there, with the best weights on dev, then reranked with the best weights on dev."""
+    present = set.intersection(*(set(one.runs) for one in collections))
+    for group in FUSED:
+        if set(group) <= present:
+            weights = fusion_weights(collections, group, parts)
+            yield group, weights, None
+            yield group, weights, structure_weights(collections, group, weights, 0.25 if parts < 10 else 0.05)
+
+
+def fusion_weights(collections: list[Measured], group: tuple[str, ...], parts: int) -> tuple[float, ...]:
     """The weights with the highest mean over the collections."""
-    best, found = -1.0, tuple(1 / len(group) for _ in group)
-    for shares in itertools.product(range(1, parts), repeat=len(group)):
-        if sum(shares) != parts:
-            continue
+    best, found = -1.0, (1.0,) * len(group)
+    points = [shares for shares in itertools.product(range(1, parts), repeat=len(group)) if sum(shares) == parts]
+    for shares in points if len(group) > 1 else ():
         weights = tuple(share / parts for share in shares)
-        value = 0.0
-        for name, qrels in dev.items():
-            means = lf.evaluate(qrels, fused(runs[name], group, weights), " ".join(CHOICE)).means
-            value += sum(float(mean) for mean in means.values()) / len(dev)
+        value = sum(
+            float(mean)
+            for one in collections
+            for mean in lf.evaluate(one.dev, one.fused(group, weights), " ".join(CHOICE)).means.values()
+        )
         if value > best + 1e-9:
             best, found = value, weights
     return found
 
 
-def fused(runs: Runs, group: tuple[str, ...], weights: tuple[float, ...]) -> lf.Run:
-    """The convex combination of min-max scores."""
-    fusion = lf.Convex(weights, missing=Missing.MIN)
-    return lf.fuse([runs[name] for name in group], fusion, DEPTH, name="+".join(group))
+def structure_weights(
+    collections: list[Measured], group: tuple[str, ...], weights: tuple[float, ...], step: float
+) -> StructureWeights | None:
+    """The weights of sections and citations with the highest mean over the collections; None where an index lacks them."""
+    if any(one.structure.parts != PARTS for one in collections):
+        return None
+    grid = structure_grid(PARTS, step)
+    value = np.zeros(len(grid))
+    for one in collections:
+        for measure in CHOICE:
+            value += structure_evaluator(one.structure, one.fused(group, weights), one.dev, measure).at(grid).mean(axis=1)
+    return StructureWeights(**dict(zip(PARTS[1:], grid[int(value.argmax())][1:].tolist(), strict=True)))
 
 
-def report(
-    name: str, split: str, qrels: lf.Qrels, runs: Runs, chosen: dict[tuple[str, ...], tuple[float, ...]], *, as_json: bool
-) -> None:
+def report(one: Measured, split: str, rows: list[Row], *, as_json: bool) -> None:
     """Print the table of a collection."""
-    rows: dict[str, lf.Run] = dict(runs)
-    for group, weights in chosen.items():
-        rows["+".join(group) + " " + "/".join(f"{weight:g}" for weight in weights)] = fused(runs, group, weights)
+    assert one.shown is not None
     if not as_json:
-        print(f"\n{name}, {split}, {len(qrels.queries)} questions\n{'':46}" + "".join(f"{one:>9}" for one in MEASURES.split()))
-    words = {str(measure): round(float(value), 4) for measure, value in lf.evaluate(qrels, runs["bm25"], MEASURES).means.items()}
-    for row, run in rows.items():
-        means = {str(measure): round(float(value), 4) for measure, value in lf.evaluate(qrels, run, MEASURES).means.items()}
+        print(f"\n{one.name}, {split}, {len(one.shown.queries)} questions\n{'':64}", *(f"{name:>8}" for name in MEASURES.split()))
+    words = means_of(one.shown, one.runs[WORDS])
+    for group, weights, structure in rows:
+        run, label = one.fused(group, weights), "+".join(group) + _shown(weights)
+        if structure:
+            run = one.reranked(run, structure)
+            label += " structure " + "/".join(f"{getattr(structure, part):g}" for part in PARTS[1:])
+        means = means_of(one.shown, run)
         if as_json:
             for measure, value in means.items():
-                theirs = float(words[measure])
-                record = {"metric": f"{name} {split} {row} {measure}", "ours": value, "peer": "BM25", "theirs": theirs}
-                print(json.dumps({**record, "ratio": round(value / theirs, 3)}))
+                record = {
+                    "metric": f"{one.name} {split} {label} {measure}",
+                    "ours": value,
+                    "peer": "BM25",
+                    "theirs": words[measure],
+                }
+                print(json.dumps({**record, "ratio": round(value / words[measure], 3)}))
         else:
-            print(f"{row:46}" + "".join(f"{means[one]:9.3f}" for one in MEASURES.split()))
+            print(f"{label:64}", *(f"{value:8.3f}" for value in means.values()))
+
+
+def _shown(weights: tuple[float, ...]) -> str:
+    return " " + "/".join(f"{weight:g}" for weight in weights) if len(weights) > 1 else ""
+
+
+def means_of(qrels: lf.Qrels, run: lf.Run) -> dict[str, float]:
+    """The measures of a ranking."""
+    return {str(measure): round(float(value), 4) for measure, value in lf.evaluate(qrels, run, MEASURES).means.items()}
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ WORDS = ["loi", "droit", "juge", "contrat", "bail", "congé", "salaire", "préav
 QUERIES = Queries.of(
     [Query("q1", "loi du contrat de bail", "fr"), Query("q2", "salaire et congé", "fr"), Query("q3", "zzz", "fr")]
 )
-WEIGHTS = StructureWeights(best=0.2, mean=0.2, above=0.1, cited=0.2)
+WEIGHTS = StructureWeights(best=0.3, above=0.1, cited=0.2)
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +53,13 @@ def by_the_text(documents, hits, weights):
         inside = [own.get(id, 0.0) for id in found if section[id] == path]
         around = [own[id] for id in own if upper[section[id]] == upper[path]]
         citing = [own[id] for id in own if doc in found[id].citations and id != doc]
-        parts = {"best": max(inside), "mean": sum(inside) / len(inside), "above": max(around), "cited": max(citing, default=0)}
+        parts = {"best": max(inside), "above": max(around), "cited": max(citing, default=0)}
         new[doc] = weights.own * own[doc] + sum(getattr(weights, name) * value for name, value in parts.items())
     return new
 
 
 @pytest.mark.parametrize(
-    "weights", [WEIGHTS, StructureWeights(), StructureWeights(0, 0, 0.6, 0), StructureWeights(0, 0, 0, 0.5)], ids=str
+    "weights", [WEIGHTS, StructureWeights(), StructureWeights(0, 0.6, 0), StructureWeights(0, 0, 0.5)], ids=str
 )
 def test_scores_are_those_of_the_formula(snapshot, documents, weights):
     depth = 25
@@ -79,7 +79,7 @@ def test_scores_are_those_of_the_formula(snapshot, documents, weights):
 
 def test_without_weights_the_order_stays(snapshot):
     first = BM25(snapshot).retrieve(QUERIES, 60)
-    found = (BM25(snapshot) >> Structure(snapshot, StructureWeights(0, 0, 0, 0))).retrieve(QUERIES, 60)
+    found = (BM25(snapshot) >> Structure(snapshot, StructureWeights(0, 0, 0))).retrieve(QUERIES, 60)
     assert [hit.doc for hit in found.hits("q1")] == [hit.doc for hit in first.hits("q1")]
 
 
@@ -93,7 +93,7 @@ def scores_of(own, citations=()):
 
 def test_a_document_of_a_section_with_better_ones_rises():
     scores = scores_of([0, 1, 1, 2])
-    total = scores.total(StructureWeights(best=0.5, mean=0, above=0, cited=0))
+    total = scores.total(StructureWeights(best=0.5, above=0, cited=0))
     assert total[0] == 1
     assert total[3] > total[1]  # the last candidate shares the section of the first one
     assert total[1] == pytest.approx(scores.own[1])  # alone in its section: nothing is added or lost
@@ -101,7 +101,7 @@ def test_a_document_of_a_section_with_better_ones_rises():
 
 def test_a_document_that_better_ones_cite_rises():
     scores = scores_of([0, 1, 2, 3], citations=[(1, 2), (0, 2), (2, 0)])
-    total = scores.total(StructureWeights(best=0, mean=0, above=0, cited=0.5))
+    total = scores.total(StructureWeights(best=0, above=0, cited=0.5))
     assert total[3] == pytest.approx(0.5)  # the last candidate: the first one cites it, and a worse one adds nothing
     assert total[1] == pytest.approx(scores.own[1] / 2)  # only the last candidate cites it
     assert scores.citing.tolist() == [-1, 3, -1, 0]
@@ -154,10 +154,10 @@ def test_evidence_adds_up_to_the_score(snapshot, documents):
     [
         ({"best": -0.1}, "best must be at least 0 and less than 1, got -0.1"),
         ({"above": 1.0}, "above must be at least 0"),
-        ({"mean": float("nan")}, "mean must be at least 0"),
+        ({"cited": float("nan")}, "cited must be at least 0"),
         (
-            {"best": 0.5, "mean": 0.2, "above": 0.2, "cited": 0.1},
-            "above and cited add up to 1; they must leave something",
+            {"best": 0.5, "above": 0.4, "cited": 0.1},
+            "best, above and cited add up to 1; they must leave something",
         ),
     ],
 )

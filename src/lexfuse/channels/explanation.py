@@ -104,7 +104,6 @@ class StructureEvidence:
     citing_document: str | None  # the candidate with the highest score that cites the document
     own: float  # added by the document's own score
     best: float  # by that of the best document
-    mean: float  # by the mean over the section's documents
     above: float  # by the best document in this section and those next to it
     cited: float  # by the citing document
 

@@ -200,7 +200,7 @@ def _show_structure(why: Explanation) -> None:
         if found.path:
             members = f"{found.candidates} of {found.documents} documents are candidates"
             line(f"     section {' › '.join(found.path)}: {members}", style="cyan")
-        added = f"own score {found.own:+.3f}, best document ({found.best_document}) {found.best:+.3f}, mean {found.mean:+.3f}"
+        added = f"own score {found.own:+.3f}, best document ({found.best_document}) {found.best:+.3f}"
         citing = f" ({found.citing_document})" if found.citing_document else ""
         line(f"     {added}, with the sections next to it {found.above:+.3f}, cited{citing} {found.cited:+.3f}", style="cyan")
 

@@ -6,15 +6,18 @@ costs no more than weights of a fusion do (`lexfuse.optimisation.weight_evaluato
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lexfuse.data.arrays import F64
 from lexfuse.data.files import write_json
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.measure import Measure
 from lexfuse.fusion.run_union import union_of
@@ -78,6 +81,28 @@ class TunedStructure:
         write_json(path, self.as_json())
 
 
+def structure_grid(parts: Sequence[str], step: float) -> F64:
+    """Weights of the parts of a score that add up to 1 and leave something to a document's own score.
+
+    >>> structure_grid(("own", "cited"), 0.5).tolist()
+    [[0.5, 0.5], [1.0, 0.0]]
+    """
+    grid = simplex(len(parts), step)
+    return grid[grid[:, 0] > 0]
+
+
+def structure_evaluator(structure: Structure, ranked: Run, qrels: Qrels, measure: Measure | str) -> WeightEvaluator:
+    """The measure for any weights of the parts that the index has, over the first documents of a ranking."""
+    run = first_documents(ranked, structure.depth)
+    values = np.zeros((len(structure.parts), len(run)))
+    for start, stop in zip(run.offsets[:-1].tolist(), run.offsets[1:].tolist(), strict=True):
+        scores = structure.scores(run.doc[start:stop], run.score[start:stop])
+        values[:, start:stop] = [getattr(scores, name) for name in structure.parts]
+    union = union_of([run])
+    places = np.repeat(run.offsets[:-1], np.diff(union.offsets)) + union.places[0] - 1
+    return WeightEvaluator.of(union, values[:, places], qrels, measure)
+
+
 def tune_structure(
     index: Index,
     queries: Queries,
@@ -87,11 +112,13 @@ def tune_structure(
     first: SearchSpec | None = None,
     step: float = 0.1,
     depth: int = DEPTH,
+    before_query_date: bool = False,
     folds: int = FOLDS,
 ) -> TunedStructure:
     """The weights of sections and citations that are best on judged queries, over the ranking of a first stage.
 
-    `first` is a search without rerankers; without it, BM25.
+    `first` is a search without rerankers; without it, BM25. With `before_query_date`, only documents dated before a query are
+    ranked.
 
     >>> import lexfuse as lf
     >>> queries, qrels = lf.read_queries("examples/questions.csv"), lf.read_qrels("examples/test.tsv")
@@ -108,17 +135,10 @@ def tune_structure(
         raise ConfigError(
             "the index has neither articles of codes below headings nor citations between documents, which lexfuse import records"
         )
-    run = first_documents(index.run(queries, depth=max(stage.depth, depth), profile=stage), depth)
+    run = index.run(queries, depth=max(stage.depth, depth), profile=stage, before_query_date=before_query_date)
     parts = structure.parts
-    values = np.zeros((len(parts), len(run)))
-    for start, stop in zip(run.offsets[:-1].tolist(), run.offsets[1:].tolist(), strict=True):
-        scores = structure.scores(run.doc[start:stop], run.score[start:stop])
-        values[:, start:stop] = [getattr(scores, name) for name in parts]
-    union = union_of([run])
-    places = np.repeat(run.offsets[:-1], np.diff(union.offsets)) + union.places[0] - 1
-    evaluator = WeightEvaluator.of(union, values[:, places], qrels, measure)
-    grid = simplex(len(parts), step)
-    grid = grid[grid[:, 0] > 0]
+    evaluator = structure_evaluator(structure, run, qrels, measure)
+    grid = structure_grid(parts, step)
     surface = WeightSurface(parts, str(evaluator.measure), grid, evaluator.at(grid), evaluator.queries)
     chosen = dict.fromkeys(PARTS[1:], 0.0) | dict(zip(parts[1:], grid[surface.best][1:].tolist(), strict=True))
     held_out = cross_validated(surface, folds)

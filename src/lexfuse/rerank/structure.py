@@ -4,16 +4,15 @@ A section divides one rule into articles. Where a question matches one of them, 
 do not repeat the words or the topic. And articles that match a question cite the one that sets the rule: the sanction names the
 duty, the decree names the statute. The new score of a candidate is
 
-    (1 - best - mean - above - cited) x its own score
+    (1 - best - above - cited) x its own score
     + best  x the highest score in its section
-    + mean  x the mean score of its section
     + above x the highest score in its section and those next to it, which have the same heading above them
     + cited x the highest score of the candidates that cite it
 
-Scores are scaled to the interval from 0 (the last candidate) to 1 (the first). A document that is no candidate counts as 0. A
-document without a code or headings is a section alone: its own score stands for those of its section. So is a paragraph of a
-judgment, since judgments as sections gained nothing for paragraphs that cite one another. Citations are those that
-``lexfuse import`` recorded.
+Scores are scaled to the interval from 0 (the last candidate) to 1 (the first). A document without a code or headings is a section
+alone: its own score counts for those of its section. So is a paragraph of a judgment, since judgments as sections gained nothing
+for paragraphs that cite one another. Citations are those that ``lexfuse import`` recorded. The mean score of a section was tried
+as one more part, and added nothing.
 """
 
 from __future__ import annotations
@@ -42,12 +41,11 @@ DEPTH = 1000
 class StructureWeights:
     """How much the section, its neighbours and citing documents count; the rest is the weight of a document's own score.
 
-    >>> StructureWeights(best=0.3, mean=0.2, above=0.2, cited=0).own
-    0.3
+    >>> StructureWeights(best=0.3, above=0.2, cited=0).own
+    0.5
     """
 
     best: float = 0.15
-    mean: float = 0.1
     above: float = 0.1
     cited: float = 0.15
 
@@ -58,13 +56,13 @@ class StructureWeights:
                 raise ConfigError(f"{name} must be at least 0 and less than 1, got {getattr(self, name)}")
         if self.own <= 0:
             raise ConfigError(
-                f"best, mean, above and cited add up to {1 - self.own:g}; they must leave something to a document's own score"
+                f"best, above and cited add up to {1 - self.own:g}; they must leave something to a document's own score"
             )
 
     @property
     def own(self) -> float:
         """The weight of a document's own score."""
-        return round(1 - self.best - self.mean - self.above - self.cited, 12)
+        return round(1 - self.best - self.above - self.cited, 12)
 
 
 PARTS = ("own", *(field.name for field in fields(StructureWeights)))  # of a new score
@@ -76,7 +74,6 @@ class StructureScores:
 
     own: F64
     best: F64
-    mean: F64
     above: F64
     cited: F64
     citing: I64  # the position of the candidate that gives `cited`; -1 where none cites the document
@@ -88,7 +85,6 @@ class StructureScores:
         section, member = np.unique(sections.own[docs], return_inverse=True)
         best = np.zeros(len(section))
         np.maximum.at(best, member, own)
-        mean = np.bincount(member, own, len(section)) / sections.size[section]
         upper, child = np.unique(sections.above[section], return_inverse=True)
         above = np.zeros(len(upper))
         np.maximum.at(above, child, best)
@@ -96,7 +92,7 @@ class StructureScores:
         citing, cited = graph.among(docs)
         np.minimum.at(nearest, cited, citing)  # the candidate that ranks highest
         support = np.append(own, 0.0)[nearest]
-        return cls(own, best[member], mean[member], above[child][member], support, np.where(nearest < len(docs), nearest, -1))
+        return cls(own, best[member], above[child][member], support, np.where(nearest < len(docs), nearest, -1))
 
     def total(self, weights: StructureWeights) -> F64:
         """The new scores."""

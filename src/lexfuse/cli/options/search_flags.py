@@ -22,6 +22,7 @@ from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.text.kli import TermChoice
 
 IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help="The index folder, or a postgresql:// address.")]
+BeforeQueryDate = Annotated[bool, typer.Option("--before-query-date", help="Only documents dated before the query.")]
 QueriesArgument = Annotated[
     Path, typer.Argument(metavar="QUERIES", help="Queries: a BEIR folder or a .jsonl, .csv or .parquet file.")
 ]
@@ -172,7 +173,7 @@ class FilterFlags(FlagGroup):
 class QueryFilterFlags(FilterFlags):
     """Which documents may be found by which queries."""
 
-    before_query_date: Annotated[bool, typer.Option("--before-query-date", help="Only documents dated before the query.")] = False
+    before_query_date: BeforeQueryDate = False
 
 
 def _flag(name: str) -> str:

@@ -11,6 +11,7 @@ import typer
 
 from lexfuse.cli.import_ import refuse_existing
 from lexfuse.cli.options.flag_group import FlagGroup, names_in, numbers_in, whole_numbers_in
+from lexfuse.cli.options.search_flags import BeforeQueryDate
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, noted_report, print_json, progress_bar, table
 from lexfuse.cli.train.input_files import TrainingInputFlags
 from lexfuse.dependencies import Extra
@@ -66,7 +67,7 @@ class TrainingFlags(FlagGroup):
 
     config: Annotated[Path | None, typer.Option("--config", help="All settings as TOML; flags take precedence.")] = None
     channel: Annotated[str, typer.Option("--channel", help="The channel of --index that ranks [default: bm25].")] = ""
-    before_query_date: Annotated[bool, typer.Option("--before-query-date", help="Only documents dated before the query.")] = False
+    before_query_date: BeforeQueryDate = False
     seeds: Annotated[str, typer.Option("--seeds", help="Train once for each seed and keep the best on dev: 1,2,3")] = ""
     steps: Annotated[int | None, typer.Option("--steps", help="Maximum steps of each stage.")] = None
     batch: Annotated[int | None, typer.Option("--batch", help="Queries per step.")] = None

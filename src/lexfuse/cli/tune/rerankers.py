@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lexfuse.cli.options.flag_group import numbers_in, whole_numbers_in
-from lexfuse.cli.options.search_flags import IndexArgument, QueriesArgument
+from lexfuse.cli.options.search_flags import BeforeQueryDate, IndexArgument, QueriesArgument
 from lexfuse.cli.output.console import (
     AsJson,
     SkipBad,
@@ -50,9 +50,7 @@ def rprs(
     frequency: Annotated[
         bool, typer.Option("--frequency/--no-frequency", help="RPRS with frequencies, or without (k1 = 0).")
     ] = True,
-    before_query_date: Annotated[
-        bool, typer.Option("--before-query-date", help="Only documents dated before the query.")
-    ] = False,
+    before_query_date: BeforeQueryDate = False,
     folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = FOLDS,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the complete result as JSON.")] = None,
     save_profile: Annotated[
@@ -111,6 +109,7 @@ def structure(
     first: Annotated[Path | None, typer.Option("--first", help="A profile of the first stage [default: BM25].")] = None,
     step: Annotated[float, typer.Option("--step", help="Step of the grid of weights.")] = 0.1,
     depth: Annotated[int, typer.Option("--depth", help="Documents to rerank per query.")] = STRUCTURE_DEPTH,
+    before_query_date: BeforeQueryDate = False,
     folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = FOLDS,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the complete result as JSON.")] = None,
     save_profile: Annotated[
@@ -130,7 +129,17 @@ def structure(
         asked = read_queries(queries, report)
         judged = read_qrels(qrels, report, queries=asked.ids)
     with Index(folder) as index, spinner("ranking"):
-        tuned = tune_structure(index, asked, judged, measure, first=stage, step=step, depth=depth, folds=folds)
+        tuned = tune_structure(
+            index,
+            asked,
+            judged,
+            measure,
+            first=stage,
+            step=step,
+            depth=depth,
+            folds=folds,
+            before_query_date=before_query_date,
+        )
     if out is not None:
         tuned.save(out)
     if save_profile is not None:

@@ -174,16 +174,15 @@ class BirchSpec(RerankerSpec):
 class StructureSpec(RerankerSpec):
     """Documents with the support of their sections and of the documents that cite them.
 
-    >>> StructureSpec(best=0.6, mean=0.4)
+    >>> StructureSpec(best=0.6, above=0.4, cited=0)
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: best, mean, above and cited add up to 1.25; they must leave something to a document's own score
+    lexfuse.errors.ConfigError: best, above and cited add up to 1; they must leave something to a document's own score
     """
 
     method: Literal["structure"] = "structure"
     depth: int = STRUCTURE_DEPTH
     best: float = StructureWeights().best
-    mean: float = StructureWeights().mean
     above: float = StructureWeights().above
     cited: float = StructureWeights().cited
 
@@ -198,7 +197,7 @@ class StructureSpec(RerankerSpec):
 
     @property
     def _weights(self) -> StructureWeights:
-        return StructureWeights(self.best, self.mean, self.above, self.cited)
+        return StructureWeights(self.best, self.above, self.cited)
 
 
 RERANKERS: tuple[type[RerankerSpec], ...] = (RescoreSpec, CrossEncoderSpec, RprsSpec, SdrSpec, BirchSpec, StructureSpec)

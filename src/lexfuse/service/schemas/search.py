@@ -198,7 +198,6 @@ class StructureSupport(ResponseModel):
     citing_document: DocumentCard | None = Field(default=None, description="The best candidate that cites the document.")
     own: float = Field(description="Added by the score of the document itself.")
     best: float = Field(description="Added by the score of the best document of the section.")
-    mean: float = Field(description="Added by the mean score of the section.")
     above: float = Field(description="Added by the best document in this section and those next to it.")
     cited: float = Field(description="Added by the score of the citing document.")
 
