@@ -15,6 +15,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
@@ -23,21 +24,25 @@ from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.queries import Queries
 from lexfuse.index import Index
 from lexfuse.optimisation.confidence import TunedConfidence, tune_confidence
+from lexfuse.search.spec.reranker_specs import StructureSpec
 from lexfuse.search.spec.spec import SearchSpec
 
 ROOT = Path(__file__).parent.parent
 PROFILES = ROOT / "src" / "lexfuse" / "cli" / "demo_profiles" / "french-labour-law"
 OFF_TOPIC = ROOT / "tests" / "collections" / "off-topic" / "fr.calibration.jsonl"
 SPLITS = {"bm25": "train", "hybrid": "dev"}
-CHANNELS = {"bm25": "bm25", "hybrid": "bm25,dense"}
+SEARCHES = {"bm25": SearchSpec.of("bm25"), "hybrid": SearchSpec.of("bm25,dense", rerank=[StructureSpec()])}
 
 
 def build(data: Path, index: Path, profiles: list[str]) -> None:
-    """Make the index, and its vectors if a profile needs them."""
-    given = [str(index)] if index.exists() else [str(data / "fr-labour"), str(index)]
-    channels = ["--channels", "dense", "--int8"] if "hybrid" in profiles else []
-    if channels or not index.exists():
-        subprocess.run([str(Path(sys.executable).parent / "lexfuse"), "index", *given, *channels], check=True)
+    """Make the index, and its vectors if a profile needs them; the import records which article cites which."""
+    command, channels = str(Path(sys.executable).parent / "lexfuse"), ["--channels", "dense", "--int8"]
+    if not index.exists():
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([command, "import", str(data / "fr-labour"), f"{folder}/fr-labour"], check=True)
+            subprocess.run([command, "index", f"{folder}/fr-labour", str(index)], check=True)
+    if "hybrid" in profiles:
+        subprocess.run([command, "index", str(index), *channels], check=True)
 
 
 def calibrate(index: Index, data: Path, profile: str) -> TunedConfidence:
@@ -46,7 +51,7 @@ def calibrate(index: Index, data: Path, profile: str) -> TunedConfidence:
     own, others = (read_queries(data / name) for name in ("fr-labour", "fr-public"))
     asked, off_topic = Queries.of([*own, *others]), read_queries(OFF_TOPIC)
     judged = read_qrels(data / "fr-labour" / "qrels" / f"{split}.tsv", queries=own.ids)
-    spec = SearchSpec.of(CHANNELS[profile])
+    spec = SEARCHES[profile]
     if profile == "bm25":
         return tune_confidence(index.version, spec, (asked, judged), off_topic)
     further = read_qrels(data / "fr-public" / "qrels" / f"{split}.tsv", queries=others.ids)

@@ -90,8 +90,8 @@ def test_weights_of_what_the_index_lacks_are_zero(law, tmp_path):
         changed = documents if cited else [replace(one, code="Code", headings=("Titre",), citations=()) for one in documents]
         with lf.Index.build(tmp_path / name, changed) as other:
             tuned = tune_structure(other, queries, qrels, step=0.5, folds=2)
-        assert tuned.surface.sources == (("own", "cited") if cited else ("own", "best", "above"))
-        lacking = ("best", "above") if cited else ("cited",)
+        assert tuned.surface.sources == (("own", "cited") if cited else ("own", "section"))
+        lacking = ("section",) if cited else ("cited",)
         assert [getattr(tuned.weights, part) for part in lacking] == [0] * len(lacking)
 
 

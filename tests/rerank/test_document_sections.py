@@ -1,6 +1,4 @@
-"""Sections of an index: the articles of one code below one heading, and the section above each."""
-
-import numpy as np
+"""Sections of an index: the articles of one code below one heading."""
 
 from lexfuse.data.document import Document
 from lexfuse.rerank.document_sections import DocumentSections, has_sections
@@ -32,20 +30,11 @@ def test_articles_below_one_heading_of_one_code_are_a_section(tmp_path):
     sections, there, place = sections_of(tmp_path / "i", DOCUMENTS)
     assert there
     assert sections.path(place["a1"]) == sections.path(place["a2"]) == ("Code A", "Livre I", "Titre I")
+    assert [sections.path(place[id]) for id in ("none", "a5")] == [(), ()]
     own = {id: int(sections.own[at]) for id, at in place.items()}
     assert own["a1"] == own["a2"]
     assert len({own[id] for id in ("a1", "a3", "a4", "a5", "b1", "none", "other")}) == 7
     assert [int(sections.size[own[id]]) for id in ("a1", "a3", "a4", "b1", "none")] == [2, 1, 1, 1, 1]
-
-
-def test_sections_next_to_one_another_have_the_same_heading_above(tmp_path):
-    sections, _, place = sections_of(tmp_path / "i", DOCUMENTS)
-    above = {id: int(sections.above[sections.own[at]]) for id, at in place.items()}
-    assert above["a1"] == above["a3"]  # both below Livre I of Code A
-    assert above["a1"] != above["b1"]
-    alone = [int(sections.own[place[id]]) for id in ("none", "other", "a5")]
-    assert [above["none"], above["other"], above["a5"]] == alone  # without a code or headings: alone, also there
-    assert [sections.path(place[id]) for id in ("none", "a5")] == [(), ()]
 
 
 def test_an_index_without_codes_and_headings_has_no_sections(tmp_path):
@@ -54,7 +43,7 @@ def test_an_index_without_codes_and_headings_has_no_sections(tmp_path):
     assert not there
     assert sections.paths == []
     assert sorted(sections.own.tolist()) == [0, 1]
-    assert np.array_equal(sections.above, [0, 1])
+    assert sections.size.tolist() == [1, 1]
     empty, there, _ = sections_of(tmp_path / "empty", [])
     assert not there
     assert len(empty.own) == 0

@@ -17,7 +17,7 @@ WORDS = ["loi", "droit", "juge", "contrat", "bail", "congé", "salaire", "préav
 QUERIES = Queries.of(
     [Query("q1", "loi du contrat de bail", "fr"), Query("q2", "salaire et congé", "fr"), Query("q3", "zzz", "fr")]
 )
-WEIGHTS = StructureWeights(best=0.3, above=0.1, cited=0.2)
+WEIGHTS = StructureWeights(section=0.3, cited=0.2)
 
 
 @pytest.fixture(scope="module")
@@ -44,23 +44,19 @@ def by_the_text(documents, hits, weights):
     """The new scores of the hits of one query, as the docstring of the module has them."""
     found = {one.id: one for one in documents}
     section = {id: (one.code, *one.headings) if one.code and one.headings else (id,) for id, one in found.items()}
-    upper = {path: path[:-1] if len(path) > 2 else path for path in section.values()}  # at the top, the section itself
     low, high = hits[-1].score, hits[0].score
     own = {hit.doc: (hit.score - low) / (high - low) if high > low else 1.0 for hit in hits}
     new = {}
     for doc in own:
         path = section[doc]
         inside = [own.get(id, 0.0) for id in found if section[id] == path]
-        around = [own[id] for id in own if upper[section[id]] == upper[path]]
         citing = [own[id] for id in own if doc in found[id].citations and id != doc]
-        parts = {"best": max(inside), "above": max(around), "cited": max(citing, default=0)}
+        parts = {"section": max(inside), "cited": max(citing, default=0)}
         new[doc] = weights.own * own[doc] + sum(getattr(weights, name) * value for name, value in parts.items())
     return new
 
 
-@pytest.mark.parametrize(
-    "weights", [WEIGHTS, StructureWeights(), StructureWeights(0, 0.6, 0), StructureWeights(0, 0, 0.5)], ids=str
-)
+@pytest.mark.parametrize("weights", [WEIGHTS, StructureWeights(), StructureWeights(0.6, 0), StructureWeights(0, 0.5)], ids=str)
 def test_scores_are_those_of_the_formula(snapshot, documents, weights):
     depth = 25
     first = BM25(snapshot).retrieve(QUERIES, 60)
@@ -79,13 +75,13 @@ def test_scores_are_those_of_the_formula(snapshot, documents, weights):
 
 def test_without_weights_the_order_stays(snapshot):
     first = BM25(snapshot).retrieve(QUERIES, 60)
-    found = (BM25(snapshot) >> Structure(snapshot, StructureWeights(0, 0, 0))).retrieve(QUERIES, 60)
+    found = (BM25(snapshot) >> Structure(snapshot, StructureWeights(0, 0))).retrieve(QUERIES, 60)
     assert [hit.doc for hit in found.hits("q1")] == [hit.doc for hit in first.hits("q1")]
 
 
 def scores_of(own, citations=()):
     """Four candidates, the documents 1, 0, 3 and 2, in sections, with citations between them."""
-    sections = DocumentSections([], np.array(own, np.int32), np.arange(4, dtype=np.int32), np.bincount(own, minlength=4))
+    sections = DocumentSections([], np.array(own, np.int32), np.bincount(own, minlength=4))
     citing = [doc for doc, _ in sorted(citations)]
     graph = CitationGraph(offsets_of(np.bincount(citing, minlength=4)), np.array([doc for _, doc in sorted(citations)], np.int32))
     return StructureScores.of(sections, graph, np.array([1, 0, 3, 2], np.int32), np.array([4, 3, 2.9, 2.8], np.float32))
@@ -93,7 +89,7 @@ def scores_of(own, citations=()):
 
 def test_a_document_of_a_section_with_better_ones_rises():
     scores = scores_of([0, 1, 1, 2])
-    total = scores.total(StructureWeights(best=0.5, above=0, cited=0))
+    total = scores.total(StructureWeights(section=0.5, cited=0))
     assert total[0] == 1
     assert total[3] > total[1]  # the last candidate shares the section of the first one
     assert total[1] == pytest.approx(scores.own[1])  # alone in its section: nothing is added or lost
@@ -101,7 +97,7 @@ def test_a_document_of_a_section_with_better_ones_rises():
 
 def test_a_document_that_better_ones_cite_rises():
     scores = scores_of([0, 1, 2, 3], citations=[(1, 2), (0, 2), (2, 0)])
-    total = scores.total(StructureWeights(best=0, above=0, cited=0.5))
+    total = scores.total(StructureWeights(section=0, cited=0.5))
     assert total[3] == pytest.approx(0.5)  # the last candidate: the first one cites it, and a worse one adds nothing
     assert total[1] == pytest.approx(scores.own[1] / 2)  # only the last candidate cites it
     assert scores.citing.tolist() == [-1, 3, -1, 0]
@@ -152,13 +148,10 @@ def test_evidence_adds_up_to_the_score(snapshot, documents):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"best": -0.1}, "best must be at least 0 and less than 1, got -0.1"),
-        ({"above": 1.0}, "above must be at least 0"),
+        ({"section": -0.1}, "section must be at least 0 and less than 1, got -0.1"),
+        ({"cited": 1.0}, "cited must be at least 0"),
         ({"cited": float("nan")}, "cited must be at least 0"),
-        (
-            {"best": 0.5, "above": 0.4, "cited": 0.1},
-            "best, above and cited add up to 1; they must leave something",
-        ),
+        ({"section": 0.9, "cited": 0.1}, "section and cited add up to 1; they must leave something"),
     ],
 )
 def test_weights_that_leave_nothing_are_refused(values, message):

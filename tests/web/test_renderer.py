@@ -96,7 +96,7 @@ WHY = HitExplanation(
     tokens=[TokenShare(source=HOSTILE, in_query=HOSTILE, in_document=HOSTILE, similarity=0.9)],
     other_ranks={HOSTILE: 4}, before=BEFORE, alignment=ALIGNMENT,
     structure=StructureSupport(path=[HOSTILE, HOSTILE], candidates=2, documents=4, best_document=CARD, citing_document=CARD,
-                               own=0.2, best=0.1, above=0.1, cited=0.1),
+                               own=0.2, section=0.1, cited=0.1),
 )  # fmt: skip
 PLACE = {"path": "/", "site": "https://x.example", "here": '/?q=%22%3E%3Cscript%3E&lang=fr&x="><script>'}
 

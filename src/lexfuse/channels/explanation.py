@@ -103,8 +103,7 @@ class StructureEvidence:
     best_document: str  # the section's candidate with the highest score
     citing_document: str | None  # the candidate with the highest score that cites the document
     own: float  # added by the document's own score
-    best: float  # by that of the best document
-    above: float  # by the best document in this section and those next to it
+    section: float  # by that of the best document of the section
     cited: float  # by the citing document
 
 

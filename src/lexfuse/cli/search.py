@@ -200,9 +200,9 @@ def _show_structure(why: Explanation) -> None:
         if found.path:
             members = f"{found.candidates} of {found.documents} documents are candidates"
             line(f"     section {' › '.join(found.path)}: {members}", style="cyan")
-        added = f"own score {found.own:+.3f}, best document ({found.best_document}) {found.best:+.3f}"
+        added = f"own score {found.own:+.3f}, best document there ({found.best_document}) {found.section:+.3f}"
         citing = f" ({found.citing_document})" if found.citing_document else ""
-        line(f"     {added}, with the sections next to it {found.above:+.3f}, cited{citing} {found.cited:+.3f}", style="cyan")
+        line(f"     {added}, cited{citing} {found.cited:+.3f}", style="cyan")
 
 
 def _show_parts(answer: SearchHit) -> None:

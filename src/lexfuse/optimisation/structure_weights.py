@@ -110,7 +110,7 @@ def tune_structure(
     measure: Measure | str = "R@100",
     *,
     first: SearchSpec | None = None,
-    step: float = 0.1,
+    step: float = 0.05,
     depth: int = DEPTH,
     before_query_date: bool = False,
     folds: int = FOLDS,
@@ -124,7 +124,7 @@ def tune_structure(
     >>> queries, qrels = lf.read_queries("examples/questions.csv"), lf.read_qrels("examples/test.tsv")
     >>> with lf.Index.build(folder / "law.index", lf.read_corpus("examples/articles.csv")) as index:
     ...     tuned = tune_structure(index, queries, qrels, "RR", step=0.5, folds=2)
-    >>> tuned.spec.rerank[0].best == tuned.weights.best
+    >>> tuned.spec.rerank[0].section == tuned.weights.section
     True
     """
     stage = first or SearchSpec.of("bm25")

@@ -15,7 +15,7 @@ SectionPath = tuple[str, ...]  # a code and its headings
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentSections:
-    """The section of every document, and the one above it. A document without a code or headings is a section alone.
+    """The section of every document. A document without a code or headings is a section alone.
 
     >>> sections = DocumentSections.of(snapshot)
     >>> sections.path(0), sections.size[sections.own[0]].item()
@@ -24,7 +24,6 @@ class DocumentSections:
 
     paths: list[SectionPath]
     own: I32  # the section of each document; the numbers after those of the paths are documents that are sections alone
-    above: I32  # the section above each section; at the top, the section itself
     size: I32  # how many documents each section has, without those of the sections below it
 
     @classmethod
@@ -38,14 +37,10 @@ class DocumentSections:
             code, below = codes[pair // len(headings)], texts_of(headings[pair % len(headings)])
             if code and below:
                 of_pair[at] = numbers.setdefault((code, *below), len(numbers))
-        for path in list(numbers):
-            numbers.setdefault(_upper(path), len(numbers))
         own: I64 = of_pair[member]
         alone = np.flatnonzero(own < 0)
         own[alone] = len(numbers) + np.arange(len(alone))
-        above = np.arange(len(numbers) + len(alone), dtype=np.int32)
-        above[: len(numbers)] = [numbers.get(_upper(path), number) for path, number in numbers.items()]
-        return cls(list(numbers), own.astype(np.int32), above, np.bincount(own, minlength=len(above)).astype(np.int32))
+        return cls(list(numbers), own.astype(np.int32), np.bincount(own).astype(np.int32))
 
     def path(self, doc: int) -> SectionPath:
         """The code and headings of a document's section; empty for a document that is a section alone."""
@@ -63,8 +58,3 @@ def has_sections(snapshot: Snapshot) -> bool:
     has_code = np.array([bool(code) for code in codes], bool)
     has_headings = np.array([bool(texts_of(one)) for one in headings], bool)
     return bool((has_code[code_of] & has_headings[headings_of]).any())
-
-
-def _upper(path: SectionPath) -> SectionPath:
-    """The section above one; the parts of a code, which are as different as codes are, have none above them."""
-    return path[:-1] if len(path) > 2 else path

@@ -4,15 +4,14 @@ A section divides one rule into articles. Where a question matches one of them, 
 do not repeat the words or the topic. And articles that match a question cite the one that sets the rule: the sanction names the
 duty, the decree names the statute. The new score of a candidate is
 
-    (1 - best - above - cited) x its own score
-    + best  x the highest score in its section
-    + above x the highest score in its section and those next to it, which have the same heading above them
-    + cited x the highest score of the candidates that cite it
+    (1 - section - cited) x its own score
+    + section x the highest score in its section
+    + cited   x the highest score of the candidates that cite it
 
 Scores are scaled to the interval from 0 (the last candidate) to 1 (the first). A document without a code or headings is a section
 alone: its own score counts for those of its section. So is a paragraph of a judgment, since judgments as sections gained nothing
-for paragraphs that cite one another. Citations are those that ``lexfuse import`` recorded. The mean score of a section was tried
-as one more part, and added nothing.
+for paragraphs that cite one another. Citations are those that ``lexfuse import`` recorded. The mean score of a section, and the
+sections next to it, were tried as further parts and added nothing.
 """
 
 from __future__ import annotations
@@ -39,15 +38,14 @@ DEPTH = 1000
 
 @dataclass(frozen=True, slots=True)
 class StructureWeights:
-    """How much the section, its neighbours and citing documents count; the rest is the weight of a document's own score.
+    """How much the section and citing documents count; the rest is the weight of a document's own score.
 
-    >>> StructureWeights(best=0.3, above=0.2, cited=0).own
+    >>> StructureWeights(section=0.3, cited=0.2).own
     0.5
     """
 
-    best: float = 0.15
-    above: float = 0.1
-    cited: float = 0.15
+    section: float = 0.35
+    cited: float = 0.2
 
     def __post_init__(self) -> None:
         """Refuse weights that leave nothing to a document's own score."""
@@ -56,13 +54,13 @@ class StructureWeights:
                 raise ConfigError(f"{name} must be at least 0 and less than 1, got {getattr(self, name)}")
         if self.own <= 0:
             raise ConfigError(
-                f"best, above and cited add up to {1 - self.own:g}; they must leave something to a document's own score"
+                f"section and cited add up to {1 - self.own:g}; they must leave something to a document's own score"
             )
 
     @property
     def own(self) -> float:
         """The weight of a document's own score."""
-        return round(1 - self.best - self.above - self.cited, 12)
+        return round(1 - self.section - self.cited, 12)
 
 
 PARTS = ("own", *(field.name for field in fields(StructureWeights)))  # of a new score
@@ -73,8 +71,7 @@ class StructureScores:
     """The scores of the candidates of one query, between 0 and 1, and those of what surrounds them."""
 
     own: F64
-    best: F64
-    above: F64
+    section: F64
     cited: F64
     citing: I64  # the position of the candidate that gives `cited`; -1 where none cites the document
 
@@ -85,14 +82,11 @@ class StructureScores:
         section, member = np.unique(sections.own[docs], return_inverse=True)
         best = np.zeros(len(section))
         np.maximum.at(best, member, own)
-        upper, child = np.unique(sections.above[section], return_inverse=True)
-        above = np.zeros(len(upper))
-        np.maximum.at(above, child, best)
         nearest = np.full(len(docs), len(docs), dtype=np.int64)
         citing, cited = graph.among(docs)
         np.minimum.at(nearest, cited, citing)  # the candidate that ranks highest
         support = np.append(own, 0.0)[nearest]
-        return cls(own, best[member], above[child][member], support, np.where(nearest < len(docs), nearest, -1))
+        return cls(own, best[member], support, np.where(nearest < len(docs), nearest, -1))
 
     def total(self, weights: StructureWeights) -> F64:
         """The new scores."""

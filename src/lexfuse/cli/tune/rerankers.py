@@ -107,7 +107,7 @@ def structure(
     qrels: QrelsFile,
     measure: Annotated[str, typer.Option("--measure", "-m", help="The measure to maximise.")] = "R@100",
     first: Annotated[Path | None, typer.Option("--first", help="A profile of the first stage [default: BM25].")] = None,
-    step: Annotated[float, typer.Option("--step", help="Step of the grid of weights.")] = 0.1,
+    step: Annotated[float, typer.Option("--step", help="Step of the grid of weights.")] = 0.05,
     depth: Annotated[int, typer.Option("--depth", help="Documents to rerank per query.")] = STRUCTURE_DEPTH,
     before_query_date: BeforeQueryDate = False,
     folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = FOLDS,

@@ -174,16 +174,15 @@ class BirchSpec(RerankerSpec):
 class StructureSpec(RerankerSpec):
     """Documents with the support of their sections and of the documents that cite them.
 
-    >>> StructureSpec(best=0.6, above=0.4, cited=0)
+    >>> StructureSpec(section=0.6, cited=0.4)
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: best, above and cited add up to 1; they must leave something to a document's own score
+    lexfuse.errors.ConfigError: section and cited add up to 1; they must leave something to a document's own score
     """
 
     method: Literal["structure"] = "structure"
     depth: int = STRUCTURE_DEPTH
-    best: float = StructureWeights().best
-    above: float = StructureWeights().above
+    section: float = StructureWeights().section
     cited: float = StructureWeights().cited
 
     def check(self) -> None:
@@ -197,7 +196,7 @@ class StructureSpec(RerankerSpec):
 
     @property
     def _weights(self) -> StructureWeights:
-        return StructureWeights(self.best, self.above, self.cited)
+        return StructureWeights(self.section, self.cited)
 
 
 RERANKERS: tuple[type[RerankerSpec], ...] = (RescoreSpec, CrossEncoderSpec, RprsSpec, SdrSpec, BirchSpec, StructureSpec)

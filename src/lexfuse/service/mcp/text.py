@@ -228,8 +228,7 @@ def _structure(found: StructureSupport | None) -> Iterator[str]:
         return
     citing = f"{_name(found.citing_document)}, which cites it," if found.citing_document else "documents that cite it"
     parts = ", ".join(f"{name} {value:.3g}" for name, value in (
-        ("its own score", found.own), (f"the best one, {_name(found.best_document)},", found.best),
-        ("sections next to it", found.above), (citing, found.cited),
+        ("its own score", found.own), (f"the best one, {_name(found.best_document)},", found.section), (citing, found.cited),
     ))  # fmt: skip
     where = f"{_line(' > '.join(found.path))}; " if found.path else "it alone; "
     yield f"Section: {where}{found.candidates} of {found.documents} documents are candidates; added by {parts}."

@@ -197,8 +197,7 @@ class StructureSupport(ResponseModel):
     best_document: DocumentCard = Field(description="The best candidate of the section.")
     citing_document: DocumentCard | None = Field(default=None, description="The best candidate that cites the document.")
     own: float = Field(description="Added by the score of the document itself.")
-    best: float = Field(description="Added by the score of the best document of the section.")
-    above: float = Field(description="Added by the best document in this section and those next to it.")
+    section: float = Field(description="Added by the score of the best document of the section.")
     cited: float = Field(description="Added by the score of the citing document.")
 
 
