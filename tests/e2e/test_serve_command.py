@@ -168,7 +168,11 @@ def test_changes_by_another_process_are_taken_over_without_a_dropped_request(run
         # Vectors, once they are complete, are searched by without being asked for.
         lexfuse("train", "static", EXAMPLES / "articles.csv", tmp_path / "vectors", "--min-count", "1", "--dimension", "8")
         change = ["index", index, "--channels", "static", "--model", f"static={tmp_path / 'vectors'}"]
-        assert until(change, lambda page: page["profile"] == "hybrid")["results"][0]["sources"].keys() == {"bm25", "static"}
+        assert until(change, lambda page: page["profile"] == "hybrid")["results"][0]["sources"].keys() == {
+            "bm25",
+            "static",
+            "structure",
+        }
         assert "lexfuse_index_reloads_total" in client.get("/metrics").text
 
 

@@ -170,7 +170,11 @@ COMMANDS = [
         ),
         LazyCommand("bm25", "tune.parameters:bm25", "Tune k1 and b on a grid, without indexing again."),
         LazyCommand("rprs", "tune.rerankers:rprs", "Tune the sentence-level reranker of whole judgments (RPRS) on a grid."),
-        LazyCommand("structure", "tune.rerankers:structure", "Tune how much sections and citations count for ranks."),
+        LazyCommand(
+            "structure",
+            "tune.rerankers:structure",
+            "Tune how much the section of an article, and articles that cite it, count for its rank.",
+        ),
         LazyCommand("confidence", "tune.confidence:confidence", "Calibrate when the best result is shown as an answer."),
     ),
     group(

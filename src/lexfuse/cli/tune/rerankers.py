@@ -118,7 +118,7 @@ def structure(
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
-    """Tune how much the section of an article and the articles that cite it count for its rank.
+    """Tune how much the section of an article, and articles that cite it, count for its rank.
 
     lexfuse tune structure legi.index data/legi data/legi/qrels/dev.tsv --first hybrid.toml --save-profile structure.toml
 
