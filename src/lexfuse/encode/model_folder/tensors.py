@@ -22,6 +22,7 @@ from lexfuse.errors import DataError
 
 LARGEST_HEADER = 100_000_000  # bytes; the limit of the format
 _WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+_WRITTEN = {"int32": ("I32", "<i4"), "float16": ("F16", "<f2")}
 _PLAIN = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}
 
 
@@ -94,23 +95,23 @@ class TensorFiles(Mapping[str, F32]):
         return sorted(name for name in self._tensors if name.endswith(suffix))
 
 
-def write_tensors(path: Path, tensors: Mapping[str, F32 | I32]) -> None:
-    """Write tensors of 32-bit floats or 32-bit whole numbers to a file.
+def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]]) -> None:
+    """Write tensors of 32-bit floats, 16-bit floats or 32-bit whole numbers to a file.
 
     >>> write_tensors(folder / "table.safetensors", {"weight": np.array([1, 2], dtype=np.float32)})
     >>> TensorFiles.read([folder / "table.safetensors"])["weight"].tolist()
     [1.0, 2.0]
     """
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
-    raw = b""
+    raw, start = [], 0
     for name, values in tensors.items():
-        kind, stored = ("I32", "<i4") if values.dtype == np.int32 else ("F32", "<f4")
-        own = np.ascontiguousarray(values, dtype=stored).tobytes()
-        header[name] = {"dtype": kind, "shape": list(values.shape), "data_offsets": [len(raw), len(raw) + len(own)]}
-        raw += own
+        kind, stored = _WRITTEN.get(values.dtype.name, ("F32", "<f4"))
+        raw.append(np.ascontiguousarray(values, dtype=stored).tobytes())
+        header[name] = {"dtype": kind, "shape": list(values.shape), "data_offsets": [start, start + len(raw[-1])]}
+        start += len(raw[-1])
     shown = orjson.dumps(header)
     shown += b" " * (-len(shown) % 8)
-    path.write_bytes(len(shown).to_bytes(8, "little") + shown + raw)
+    path.write_bytes(len(shown).to_bytes(8, "little") + shown + b"".join(raw))
 
 
 def weight_files(folder: Path) -> list[Path]:
