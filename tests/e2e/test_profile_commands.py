@@ -211,3 +211,27 @@ def test_search_and_run_refuse_the_same_fusions_as_fuse(built, tmp_path, options
     for arguments in (["search", built, "retard"], ["run", built, EXAMPLES / "questions.csv", "-o", tmp_path / "x.trec"]):
         done = lexfuse(*arguments, "-c", "bm25,tfidf", *options)
         assert (done.returncode, words in " ".join(done.stderr.split())) == (2, True), done.stderr
+
+
+def test_a_profile_of_the_index_is_named(built, profile, tmp_path):
+    own = tmp_path / "own.index"
+    shutil.copytree(built, own)
+    (own / "profiles").mkdir()
+    shutil.copy(profile, own / "profiles" / "library.toml")
+    by_name, by_file = (told("search", own, "retard de prêt", "--profile", one) for one in ("library", profile))
+    assert by_name == by_file
+    assert by_name != told("search", own, "retard de prêt")
+    runs = []
+    for one in ("library", profile):
+        assert (
+            lexfuse(
+                "run", own, EXAMPLES / "questions.csv", "--profile", one, "-o", tmp_path / "out.trec", "--name", "r"
+            ).returncode
+            == 0
+        )
+        runs.append((tmp_path / "out.trec").read_text())
+        (tmp_path / "out.trec").unlink()
+    assert runs[0] == runs[1]
+    unknown = lexfuse("search", own, "prêt", "--profile", "libary")
+    assert unknown.returncode == 4
+    assert "no profile 'libary': the index has bm25, library, and there is no such file" in unknown.stderr

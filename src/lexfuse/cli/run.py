@@ -58,7 +58,6 @@ def run(
 
     lexfuse run legi.index data/legi --profile labour.toml -o labour.trec
     """
-    spec = search.spec(depth=depth, terms=terms)
     with noted_report(skip_bad) as report:
         asked = read_queries(queries, report)
         if qrels is not None:
@@ -67,6 +66,7 @@ def run(
     if mask:
         asked = replace(asked, text=tuple(hidden(text, DECISIONS) for text in asked.text))
     with Index.open(folder) as index, spinner("searching"):
+        spec = search.spec(index, depth=depth, terms=terms)
         ranking = index.run(
             asked,
             depth=depth,

@@ -50,7 +50,7 @@ def search(
 
     lexfuse search legi.index "licenciement économique" --filter "code=Code du travail" --as-of 2024-01-01 --explain
 
-    lexfuse search legi.index "licenciement économique" --profile labour.toml --why LEGIARTI000018764571
+    lexfuse search legi.index "licenciement économique" --profile hybrid --why LEGIARTI000018764571
 
     A question may have operators, which every result must satisfy: "exact phrase", -word, AND OR NOT in capitals with
     parentheses, word* (words that begin so), a /s b (one sentence), a /p b (one paragraph), a /5 b (at most five words apart),
@@ -61,10 +61,11 @@ def search(
 
     lexfuse search legi.index '"cause réelle et sérieuse" AND licenci* -économique title:indemnité'
     """
-    spec = search.spec()
-    asked: dict[str, Any] = {"profile": spec, "filters": filters.filters or (), "as_of": filters.day()}
+    asked: dict[str, Any] = {"filters": filters.filters or (), "as_of": filters.day()}
     asked |= {"operators": not plain, "spelling": spelling, "everyday": everyday}
     with Index.open(folder) as index, query_context():
+        spec = search.spec(index)
+        asked["profile"] = spec
         found = index.search(question, k, language=language, **asked)
         fused = fusions_of(found, routed=bool(spec.classes)) if explain else {}
         wanted = [index.explain(question, id, language=language, **asked) for id in why or ()]

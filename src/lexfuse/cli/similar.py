@@ -95,14 +95,16 @@ def similar(
 
     lexfuse similar cases.index judgment.txt --drop-term appellant --add-term "estoppel=2"
     """
-    choice, spec = terms.choice(), search.spec(terms=terms)
-    how: dict[str, Any] = {"profile": spec}
+    choice = terms.choice()
+    how: dict[str, Any] = {}
     if search.profile is None and "channels" not in search.given:
         if unused := {"exact", "cosine"} & {*search.given}:
             raise ConfigError(f"--{min(unused)} is a parameter of --channels; name the channels too")
         how = {"terms": choice, "k1": search.k1, "b": search.b}
     known_day(before, "--before")
     with Index.open(folder) as index, query_context(), _sentence_progress() as progress:
+        spec = search.spec(index, terms=terms)
+        how = how or {"profile": spec}
         found = index.similar(
             k=k,
             **_query(index, source),

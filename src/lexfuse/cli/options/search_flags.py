@@ -12,10 +12,11 @@ import typer
 from lexfuse.channels.lexical import bm25
 from lexfuse.cli.options.flag_group import FlagGroup, names_in, numbers_in
 from lexfuse.data.dates import parse_date
-from lexfuse.errors import ConfigError, DataError
+from lexfuse.errors import ConfigError, DataError, NotFoundError
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.registry import fusion_of
 from lexfuse.fusion.union import Missing
+from lexfuse.search.index_reader import IndexReader
 from lexfuse.search.pipeline import DEPTH
 from lexfuse.search.spec.channel_spec import channel_options
 from lexfuse.search.spec.spec import SearchSpec
@@ -116,16 +117,19 @@ class SearchFlags(FlagGroup):
     lexicon: Annotated[
         Path | None, typer.Option("--lexicon", help="bm25: a lexicon of everyday words (TOML) that extends the usual one.")
     ] = None
-    profile: Annotated[Path | None, typer.Option("--profile", help="A search profile (TOML) instead of these flags.")] = None
+    profile: Annotated[
+        str | None,
+        typer.Option("--profile", help="A profile instead of these flags: its name in the index (hybrid), or a TOML file."),
+    ] = None
 
-    def spec(self, *, depth: int | None = None, terms: TermFlags | None = None) -> SearchSpec:
-        """The search of the profile, or of the flags; both at once are refused."""
+    def spec(self, index: IndexReader, *, depth: int | None = None, terms: TermFlags | None = None) -> SearchSpec:
+        """The search of the profile, which the index or a file has, or of the flags; both at once are refused."""
         given = [flag for flag in (*self.given, *(terms.given if terms else ())) if flag != "profile"]
         if self.profile is not None:
             if given:
                 flags = ", ".join(map(_flag, given))
                 raise ConfigError(f"--profile says how to rank, and so does {flags}; leave one out, or change the profile")
-            return SearchSpec.read(self.profile)
+            return _profile(index, self.profile)
         channels = names_in(self.channels) or ["bm25"]
         if self.fusing.given and len(channels) < 2:
             raise ConfigError(f"{_flag(self.fusing.given[0])} needs several channels to fuse; add --channels bm25,dense")
@@ -149,6 +153,16 @@ class SearchFlags(FlagGroup):
             raise ConfigError("--lexicon adds words to bm25; add --channels bm25")
         lexicon = None if self.lexicon is None else {"file": str(self.lexicon)}
         return SearchSpec.of(channels, fusion=fusion, depth=depth or DEPTH, lexicon=lexicon, **options)
+
+
+def _profile(index: IndexReader, name: str) -> SearchSpec:
+    """A profile of the index, else of a file."""
+    specs = index.version.specs
+    if name in specs:
+        return specs[name]
+    if not Path(name).exists():
+        raise NotFoundError(f"no profile {name!r}: the index has {', '.join(specs)}, and there is no such file; check the name")
+    return SearchSpec.read(name)
 
 
 @dataclass(frozen=True, kw_only=True)
