@@ -9,8 +9,8 @@ cites which; without them, indexes of words are built. All of their channels are
     lexfuse index fr-labour.index --channels dense,splade --int8
 
 RANKINGS is what `recipes/citizen_rankings.py` wrote on a GPU: the first 1,000 articles of each question by each model, whole
-articles in windows. A model that an index has too is that of the index. "hybrid" is bm25 and dense by the default fusion, whose
-weights of structure are the default ones.
+articles in windows. A model that an index has too is that of the index. "hybrid" is bm25 and dense by the default fusion;
+the default weights of structure are those that are best for it.
 
 Scores are min-max normalised per question, a missing score counts as the lowest. The weights of a fusion are those with the
 highest mean of R@100 and nDCG@10 over the dev questions of fr-labour, fr-public and fr-citizen, each collection counting the
@@ -53,7 +53,7 @@ NEEDS = Needs(
 COLLECTIONS = {"fr-labour": "fr-labour", "fr-public": "fr-labour", "fr-citizen": "fr-citizen"}  # and whose articles
 MEASURES = "R@10 R@100 R@500 nDCG@10 RR@100"
 CHOICE = ("R@100", "nDCG@10")  # for the weights of a fusion
-STRUCTURE_CHOICE = ("R@10", "R@100", "nDCG@10", "RR@100")  # for those of structure, which shall not cost first results
+STRUCTURE_CHOICE = ("R@10", "R@100", "nDCG@10", "RR@100")  # for those of structure, which must not cost first results
 DEPTH = 1000
 FUSED = (
     ("bm25",), ("dense",), ("splade",), ("bm25", "dense"), ("bm25", "splade"), ("dense", "splade"), ("bm25", "dense", "splade"),
