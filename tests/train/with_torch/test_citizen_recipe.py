@@ -90,7 +90,7 @@ def work(recipe, materials, tiny, tmp_path_factory):
 
 
 def test_every_stage_leaves_a_model_with_its_dev_figures(work):
-    for name in ("paired", "teacher", "taught", "dense-last", "dense", "splade", "colbert", "cross"):
+    for name in ("paired", "teacher", "taught", "dense-mix-last", "dense", "splade", "colbert", "cross"):
         assert StartingModel.read(work / name).path.exists()
         assert set(json.loads((work / name / "dev.json").read_text())) >= {"labour", "public", "citizen"}
 
