@@ -9,8 +9,8 @@ cites which; without them, indexes of words are built. All of their channels are
     lexfuse index fr-labour.index --channels dense,splade --int8
 
 RANKINGS is what `recipes/citizen_rankings.py` wrote on a GPU: the first 1,000 articles of each question by each model, whole
-articles in windows. A model that an index has too is that of the index. "hybrid" is bm25 and dense by the default fusion;
-the default weights of structure are those that are best for it.
+articles in windows. A model that an index has too is that of the index. "words" and "hybrid" are the profiles of these names: BM25,
+and BM25 with dense vectors by the default fusion, with the default weights of structure, which were chosen for "hybrid".
 
 Scores are min-max normalised per question, a missing score counts as the lowest. The weights of a fusion are those with the
 highest mean of R@100 and nDCG@10 over the dev questions of fr-labour, fr-public and fr-citizen, each collection counting the
@@ -57,10 +57,10 @@ STRUCTURE_CHOICE = ("R@10", "R@100", "nDCG@10", "RR@100")  # for those of struct
 DEPTH = 1000
 FUSED = (
     ("bm25",), ("dense",), ("splade",), ("bm25", "dense"), ("bm25", "splade"), ("dense", "splade"), ("bm25", "dense", "splade"),
-    ("bm25", "dense", "splade", "colbert"), ("hybrid",),
+    ("bm25", "dense", "splade", "colbert"), ("words",), ("hybrid",),
 )  # fmt: skip
 WORDS = "bm25"
-DEFAULT = "hybrid"  # bm25 and dense by the default fusion, TM2C2
+DEFAULTS = {"words": ["bm25"], "hybrid": ["bm25", "dense"]}  # profiles of an index and their channels
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,9 @@ def measured(name: str, index: lf.Index, data: Path, split: str, rankings: Path 
     queries = queries.select([at for at, id in enumerate(queries.ids) if id in asked])
     stored = [channel for channel in index.snapshot.channels if any(channel in group for group in FUSED)]
     runs = {channel: index.run(queries, channels=[channel], depth=DEPTH, name=channel) for channel in (WORDS, *stored)}
-    if "dense" in runs:
-        runs[DEFAULT] = index.run(queries, channels=[WORDS, "dense"], depth=DEPTH)
+    for profile, channels in DEFAULTS.items():
+        if set(channels) <= set(runs):
+            runs[profile] = index.run(queries, channels=channels, depth=DEPTH)
     for path in sorted(rankings.glob(f"{name}.*.npz")) if rankings else ():
         model = path.name.split(".")[1]
         runs.setdefault(model, stored_run(path, model, asked))
@@ -163,7 +164,9 @@ def chosen(collections: list[Measured], parts: int) -> Iterator[Row]:
         if set(group) <= present:
             weights = fusion_weights(collections, group, parts)
             yield group, weights, None
-            yield group, weights, structure_weights(collections, group, weights, 0.25 if parts < 10 else 0.05)
+            grid = 0.25 if parts < 10 else 0.05
+            default = group[0] in DEFAULTS
+            yield group, weights, StructureWeights() if default else structure_weights(collections, group, weights, grid)
 
 
 def fusion_weights(collections: list[Measured], group: tuple[str, ...], parts: int) -> tuple[float, ...]:

@@ -111,9 +111,9 @@ SPARSE_PAIRS = Hyperparameters.usual(
     evaluate_every=1000, patience=0,
 )  # fmt: skip
 SPARSE_ASKED = Hyperparameters.usual(
-    ModelKind.SPLADE, similarity="dot", temperature=1.0, steps=300, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1,
+    ModelKind.SPLADE, similarity="dot", temperature=1.0, steps=200, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1,
     negatives=8, turn="query", query_length=64, passage_length=192, flops_queries=1e-4, flops_passages=5e-5, flops_warm_up=0.0,
-    start_active=0, evaluate_every=300, patience=0, distillation=0.5,
+    start_active=0, evaluate_every=200, patience=0, distillation=0.5,
 )  # fmt: skip
 SPARSE_TABLE = SPARSE_ASKED.replace(steps=800, evaluate_every=800, query_table=True, distillation=0.0)
 LATE_PAIRS = Hyperparameters.usual(

@@ -1,11 +1,11 @@
 """Calibrate the confidence of the profiles that ``lexfuse demo`` ships again, after its models have changed.
 
-    python scripts/calibrate-demo.py [--index fr-labour.index] [--profile bm25] [--profile hybrid] [--out FOLDER]
+    python scripts/calibrate-demo.py [--index fr-labour.index] [--profile words] [--profile hybrid] [--out FOLDER]
 
 Reads fr-labour and fr-public from LEXFUSE_DATA. An index that is missing or has no vectors yet is made first, as the demo makes
-it; a call that was interrupted resumes. bm25 is calibrated on fr-labour's train questions; hybrid on the dev questions, since its
-model has learned the others, with those of fr-public as further judgements. Test splits are not read. Prints how good each
-calibration is, cross-validated, and the error of exact probabilities on as many questions.
+it; a call that was interrupted resumes. The profile words is calibrated on fr-labour's train questions; hybrid on the dev
+questions, since its model has learned the others, with those of fr-public as further judgements. Test splits are not read. Prints
+how good each calibration is, cross-validated, and the error of exact probabilities on as many questions.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from lexfuse.search.spec.spec import SearchSpec
 ROOT = Path(__file__).parent.parent
 PROFILES = ROOT / "src" / "lexfuse" / "cli" / "demo_profiles" / "french-labour-law"
 OFF_TOPIC = ROOT / "tests" / "collections" / "off-topic" / "fr.calibration.jsonl"
-SPLITS = {"bm25": "train", "hybrid": "dev"}
-SEARCHES = {"bm25": SearchSpec.of("bm25"), "hybrid": SearchSpec.of("bm25,dense", rerank=[StructureSpec()])}
+SPLITS = {"words": "train", "hybrid": "dev"}
+CHANNELS = {"words": "bm25", "hybrid": "bm25,dense"}
 
 
 def build(data: Path, index: Path, profiles: list[str]) -> None:
@@ -51,8 +51,8 @@ def calibrate(index: Index, data: Path, profile: str) -> TunedConfidence:
     own, others = (read_queries(data / name) for name in ("fr-labour", "fr-public"))
     asked, off_topic = Queries.of([*own, *others]), read_queries(OFF_TOPIC)
     judged = read_qrels(data / "fr-labour" / "qrels" / f"{split}.tsv", queries=own.ids)
-    spec = SEARCHES[profile]
-    if profile == "bm25":
+    spec = SearchSpec.of(CHANNELS[profile], rerank=[StructureSpec()])
+    if profile == "words":
         return tune_confidence(index.version, spec, (asked, judged), off_topic)
     further = read_qrels(data / "fr-public" / "qrels" / f"{split}.tsv", queries=others.ids)
     return tune_confidence(index.version, spec, (asked, judged), off_topic, further=further)

@@ -107,7 +107,7 @@ def index(folder: Path) -> None:
     ):
         subprocess.run([str(COMMAND), "index", *arguments], cwd=folder, check=True)
     (folder / "labour.index" / "profiles").mkdir(exist_ok=True)
-    (folder / "labour.index" / "profiles" / "bm25.toml").write_text(PROFILE, "utf-8")
+    (folder / "labour.index" / "profiles" / "words.toml").write_text(PROFILE, "utf-8")
     (folder / "serve.toml").write_text(SETTINGS, "utf-8")
 
 

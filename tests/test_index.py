@@ -75,7 +75,7 @@ def test_a_hit_has_what_people_print(index):
 
 
 def test_the_default_profile_fuses_words_with_vectors(hybrid):
-    assert list(hybrid.specs) == ["hybrid", "bm25", "dense"]
+    assert list(hybrid.specs) == ["hybrid", "words", "bm25", "dense"]
     assert hybrid.search("rendre un livre").profile == "hybrid"
     assert hybrid.search("rendre un livre", profile="bm25").profile == "bm25"
 
@@ -92,7 +92,7 @@ def test_a_profile_and_options_exclude_each_other(hybrid):
 
 
 def test_an_unknown_profile_lists_those_there_are(index):
-    with pytest.raises(NotFoundError, match="there are bm25"):
+    with pytest.raises(NotFoundError, match="there are words, bm25"):
         index.search("livre", profile="hybrd")
 
 

@@ -94,7 +94,7 @@ class Index(IndexReader):
         >>> corpus = lexfuse.read_corpus("examples/articles.csv")
         >>> with lexfuse.Index.build(folder / "law.index", corpus, channels=["dense"]) as built:
         ...     built.channels, list(built.specs)
-        (('dense',), ['hybrid', 'bm25', 'dense'])
+        (('dense',), ['hybrid', 'words', 'bm25', 'dense'])
         """
         plans, documents = plans_by_name(channels), detect_languages(corpus, language)
         with progress("indexing", _texts(documents)) as done:

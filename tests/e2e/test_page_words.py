@@ -35,7 +35,7 @@ def site(collection, tmp_path_factory, serve):
     collection.write(folder.parent)
     serve.lexfuse("index", folder.parent / "corpus.jsonl", folder)
     (folder / "profiles").mkdir()
-    (folder / "profiles" / "bm25.toml").write_text(PROFILE, "utf-8")
+    (folder / "profiles" / "words.toml").write_text(PROFILE, "utf-8")
     (folder / "questions.txt").write_text("Quel est le délai de rétractation ?\n", "utf-8")
     with serve.served(folder) as address:
         yield address

@@ -121,7 +121,7 @@ def test_the_profiles_of_the_demo_belong_to_the_model_that_it_encodes_by():
     folder = Path(lexfuse.cli.__file__).parent / "demo_profiles" / "french-labour-law"
     made = plan_channel("dense", ChannelPlan("fr-legal-dense", int8=True)).fingerprint  # as the demo encodes
     assert SearchSpec.read(folder / "hybrid.toml").confidence.model == made
-    assert not SearchSpec.read(folder / "bm25.toml").confidence.model
+    assert not SearchSpec.read(folder / "words.toml").confidence.model
 
 
 def test_too_few_questions_are_refused(index):

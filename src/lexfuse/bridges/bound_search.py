@@ -82,7 +82,7 @@ def hit_metadata(hit: SearchHit, profile: str) -> dict[str, Any]:
     ...     hits = index.search("retard de prêt", k=1)
     ...     found = hit_metadata(hits[0], hits.profile)
     >>> found["id"], found["valid_from"], found["rank"], found["profile"]
-    ('lib-4', '2021-09-01', 1, 'bm25')
+    ('lib-4', '2021-09-01', 1, 'words')
     """
     own = document_record(hit.document)
     own.pop("text")

@@ -61,7 +61,7 @@ class Hits(HitSequence):
     >>> from lexfuse.search.index_version import IndexVersion
     >>> hits = find_hits(IndexVersion(snapshot), "retard de prêt", 2)
     >>> len(hits), hits[0].rank, hits.profile
-    (2, 1, 'bm25')
+    (2, 1, 'words')
     """
 
     query: Query

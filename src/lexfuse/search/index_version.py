@@ -79,7 +79,7 @@ class IndexVersion:
 
     >>> version = IndexVersion(snapshot)
     >>> version.default_profile, version.pipeline().name
-    ('bm25', 'bm25')
+    ('words', 'words')
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class IndexVersion:
         self._expanded: dict[tuple[int, LexiconSpec], tuple[Retriever, Retriever]] = {}
         self._last_spec: tuple[tuple[str | None, str] | None, Retriever | None] = (None, None)
         self.specs = default_specs(snapshot, profiles or {}, before=before)
-        self._profiles, self._days_lock = dict(profiles or {}), Lock()
+        self._days_lock = Lock()
         # Versions of the law on several days by their epochs, shared by all of them; the last used is the last.
         self._days: OrderedDict[int, IndexVersion] = OrderedDict()
         if snapshot.has_history:
@@ -109,6 +109,8 @@ class IndexVersion:
 
     def on(self, day: str | datetime.date | None = None) -> IndexVersion:
         """The index with the versions in force on a day, today by default; itself where documents have no versions.
+
+        It has the profiles of this version, whatever its documents are.
 
         >>> version = IndexVersion(snapshot)
         >>> version.on("1804-03-21") is version
@@ -121,7 +123,7 @@ class IndexVersion:
         with self._days_lock:
             if epoch not in self._days:
                 shown = self.snapshot.on(wanted)
-                other = IndexVersion(shown, self._profiles, self._encoders, name=self.name, before=list(self.specs))
+                other = IndexVersion(shown, self.specs, self._encoders, name=self.name)
                 other._days, other._days_lock = self._days, self._days_lock
                 self._days[epoch] = other
                 if len(self._days) > KEPT_DAYS:

@@ -45,10 +45,10 @@ def confidence(
 ) -> None:
     """Calibrate when the best result is shown as an answer.
 
-    lexfuse tune confidence legi.index data/legi data/legi/qrels/train.tsv --off-topic other.jsonl -o bm25.toml
+    lexfuse tune confidence legi.index data/legi data/legi/qrels/train.tsv --off-topic other.jsonl -o words.toml
 
     The profile that is written has the calibration in it. Put it into the folder profiles/ of the index, under the name of the
-    profile (bm25.toml, hybrid.toml), and every search by that profile says how likely it is that its best result answers.
+    profile (words.toml, hybrid.toml), and every search by that profile says how likely it is that its best result answers.
     """
     if (test is None) != (test_off_topic is None):
         raise ConfigError("--test and --test-off-topic measure together; give both or none")

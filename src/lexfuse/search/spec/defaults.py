@@ -14,29 +14,30 @@ from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.snapshot import Snapshot
 
-HYBRID = "hybrid"
+HYBRID, WORDS = "hybrid", "words"
 PROFILES = "profiles"  # the folder in an index folder
 _ENOUGH = 0.99  # share of the documents that a channel must hold to be offered: the rest may be on its way
 
 
 def default_specs(snapshot: Snapshot, given: Mapping[str, SearchSpec], *, before: Collection[str] = ()) -> dict[str, SearchSpec]:
-    """Profiles by name, the default first: those given, then words with vectors, words alone, and each channel alone.
+    """Profiles by name, the default first: those given, then words with vectors, words, and each channel alone.
 
-    Words with vectors are reranked by sections and citations (`lexfuse.rerank.structure`) where the index has articles of codes
-    below headings.
+    Where the index has articles of codes below headings, words with vectors and words are reranked by sections and citations
+    (`lexfuse.rerank.structure`); elsewhere there is no profile `words`.
     A profile in the index folder (`folder_profiles`) takes the place of one of the same name.
     A channel that holds too few documents is left out, unless the version `before` offered it: documents that were just added are
     found by their words until they are encoded, and the profile stays available in the meantime.
 
     >>> list(default_specs(snapshot, {}))
-    ['bm25']
+    ['words', 'bm25']
     """
     searched = [name for name in snapshot.channels if name.split("-")[0] != SENTENCES]
     channels = [name for name in searched if name in before or _holds_enough(snapshot, name)]
     places = {name: place for kind in channel_kinds() for name, place in kind.hybrid_places.items()}
     second = sorted((name for name in channels if name in places), key=places.__getitem__)[:1]
-    rerank = [StructureSpec()] if second and has_sections(snapshot) else []
+    rerank = [StructureSpec()] if has_sections(snapshot) else []
     own = {HYBRID: SearchSpec.of(["bm25", *second], rerank=rerank)} if second else {}
+    own |= {WORDS: SearchSpec.of("bm25", rerank=rerank)} if rerank else {}
     own |= {name: SearchSpec.of([name]) for name in ("bm25", *channels)}
     kept = folder_profiles(snapshot)
     own = {name: kept.pop(name, profile) for name, profile in own.items()} | kept

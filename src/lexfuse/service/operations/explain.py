@@ -56,7 +56,7 @@ def explain(registry: IndexRegistry, given: ExplainParameters) -> ExplainRespons
 
     >>> why = explain(registry, ExplainParameters(query="retard de prêt", document="article L. 4")).why
     >>> why.document.id, why.listed, why.sources[0].source
-    ('lib-4', True, 'bm25')
+    ('lib-4', True, 'structure')
     """
     if not given.document.strip():
         raise ConfigError("name a document, by its id or by a citation")

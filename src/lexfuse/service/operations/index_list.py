@@ -15,7 +15,7 @@ def index_list(registry: IndexRegistry) -> IndexList:
     """The indexes of a service with their profiles.
 
     >>> [(card.name, card.default_profile) for card in index_list(registry).indexes]
-    [('law', 'bm25')]
+    [('law', 'words')]
     """
     return IndexList(indexes=[_card(registry.index(name)) for name in registry.names])
 
