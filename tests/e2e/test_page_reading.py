@@ -30,6 +30,7 @@ def test_the_question_stays_with_a_document(visit, width, script):
     trail.locator("a[rel=next]").click()
     expect(page.locator("h1")).to_have_text(second)
     expect(page).to_have_url(re.compile("rank=2"))
+    assert trail.locator("p").evaluate("each => each.scrollWidth <= each.clientWidth"), "the number of the article is cut"
     page.locator("#find").fill("conventions")
     page.locator(".within button").click()
     expect(page).to_have_url(re.compile(r"find=conventions#found$"))

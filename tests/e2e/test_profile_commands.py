@@ -234,4 +234,4 @@ def test_a_profile_of_the_index_is_named(built, profile, tmp_path):
     assert runs[0] == runs[1]
     unknown = lexfuse("search", own, "prêt", "--profile", "libary")
     assert unknown.returncode == 4
-    assert "no profile 'libary': the index has bm25, library, and there is no such file" in unknown.stderr
+    assert "no profile 'libary': the index has words, bm25, library, and there is no such file" in unknown.stderr

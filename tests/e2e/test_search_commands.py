@@ -90,8 +90,13 @@ def test_filters_and_validity(built):
 
 
 def test_explanation_adds_up(built):
-    results = json.loads(lexfuse("search", built, "cotisation annuelle des lecteurs", "--explain", "--json").stdout)["results"]
-    for result in results:
+    asked = ["search", built, "cotisation annuelle des lecteurs", "--explain", "--json"]
+    by_words, by_default = (json.loads(lexfuse(*asked, *more).stdout)["results"] for more in (["--channels", "bm25"], []))
+    assert [result["score"] for result in by_default] == sorted((result["score"] for result in by_default), reverse=True)
+    for result in by_default:  # BM25, reranked by the structure of the law
+        assert sum(part["contribution"] for part in result["fusion"]["parts"]) == pytest.approx(result["score"], rel=1e-5)
+        assert [part["source"] for part in result["fusion"]["before"]["parts"]] == ["bm25"]
+    for result in by_words:
         assert sum(part["contribution"] for part in result["explanation"]) == pytest.approx(result["score"], rel=1e-5)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from lexfuse.channels.explanation import Explanation, TermPart, TokenMatch
 from lexfuse.channels.query_context import query_context
-from lexfuse.cli.options.search_flags import FilterFlags, IndexArgument, SearchFlags
+from lexfuse.cli.options.search_flags import CHANNELS, FilterFlags, IndexArgument, SearchFlags
 from lexfuse.cli.output.console import AsJson, line, note, print_json, screen
 from lexfuse.cli.output.coverage import coverage_json, note_unknown
 from lexfuse.index import Index
@@ -22,10 +22,22 @@ from lexfuse.search.words.correction import Spelling
 _PARTS_SHOWN = 20  # terms that add to a score; a whole judgment has hundreds
 
 
+@dataclass(frozen=True, kw_only=True)
+class _SearchFlags(SearchFlags):
+    """How to rank; without a flag as the page does."""
+
+    channels: Annotated[
+        str,
+        typer.Option(
+            "--channels", "-c", help=f"{CHANNELS} [default: the profile that the page searches by; bm25 with other flags]"
+        ),
+    ] = ""
+
+
 def search(
     folder: IndexArgument,
     question: Annotated[str, typer.Argument(help="The question, in any words; citations are understood.")],
-    search: SearchFlags,
+    search: _SearchFlags,
     filters: FilterFlags,
     k: Annotated[int, typer.Option("-k", help="The number of results.")] = 10,
     language: Annotated[str, typer.Option("--language", "-l", help="Language of the question [default: detected].")] = "",
@@ -64,8 +76,9 @@ def search(
     asked: dict[str, Any] = {"filters": filters.filters or (), "as_of": filters.day()}
     asked |= {"operators": not plain, "spelling": spelling, "everyday": everyday}
     with Index.open(folder) as index, query_context():
-        spec = search.spec(index)
-        asked["profile"] = spec
+        default = index.version.default_profile
+        spec = search.spec(index) if search.given else index.version.specs[default]
+        asked["profile"] = spec if search.given else default
         found = index.search(question, k, language=language, **asked)
         fused = fusions_of(found, routed=bool(spec.classes)) if explain else {}
         wanted = [index.explain(question, id, language=language, **asked) for id in why or ()]

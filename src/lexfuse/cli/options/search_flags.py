@@ -37,15 +37,10 @@ Normaliser = Annotated[
     ),
 ]
 MissingScores = Annotated[Missing | None, typer.Option("--missing", help="The score of a document that a source did not rank.")]
-ChannelNames = Annotated[
-    str,
-    typer.Option(
-        "--channels",
-        "-c",
-        help="Channels that rank: bm25, tfidf, citation, tfidf-1gram, tfidf-2gram, tfidf-bigram, a channel of the index, or "
-        "several: bm25,dense",
-    ),
-]
+CHANNELS = (
+    "Channels that rank: bm25, tfidf, citation, tfidf-1gram, tfidf-2gram, tfidf-bigram, one of the index, or several: bm25,dense"
+)
+ChannelNames = Annotated[str, typer.Option("--channels", "-c", help=CHANNELS)]
 K1 = Annotated[float, typer.Option("--k1", help="BM25: how fast repeated words saturate.")]
 B = Annotated[float, typer.Option("--b", help="BM25: how much long documents are penalised, 0 to 1.")]
 Idf = Annotated[
