@@ -9,8 +9,9 @@ cites which; without them, indexes of words are built. All of their channels are
     lexfuse index fr-labour.index --channels dense,splade --int8
 
 RANKINGS is what `recipes/citizen_rankings.py` wrote on a GPU: the first 1,000 articles of each question by each model, whole
-articles in windows. A model that an index has too is that of the index. "words" and "hybrid" are the profiles of these names: BM25,
-and BM25 with dense vectors by the default fusion, with the default weights of structure, which were chosen for "hybrid".
+articles in windows. A model that an index has too is that of the index. "words" and "hybrid" are the profiles of these names:
+BM25, and BM25 with vectors by the default fusion, with the default weights of structure; "hybrid of dense" is that of an index
+without SPLADE, for which these weights were chosen.
 
 Scores are min-max normalised per question, a missing score counts as the lowest. The weights of a fusion are those with the
 highest mean of R@100 and nDCG@10 over the dev questions of fr-labour, fr-public and fr-citizen, each collection counting the
@@ -57,10 +58,12 @@ STRUCTURE_CHOICE = ("R@10", "R@100", "nDCG@10", "RR@100")  # for those of struct
 DEPTH = 1000
 FUSED = (
     ("bm25",), ("dense",), ("splade",), ("bm25", "dense"), ("bm25", "splade"), ("dense", "splade"), ("bm25", "dense", "splade"),
-    ("bm25", "dense", "splade", "colbert"), ("words",), ("hybrid",),
+    ("bm25", "dense", "splade", "colbert"), ("words",), ("hybrid of dense",), ("hybrid",),
 )  # fmt: skip
 WORDS = "bm25"
-DEFAULTS = {"words": ["bm25"], "hybrid": ["bm25", "dense"]}  # profiles of an index and their channels
+DEFAULTS = {  # profiles of an index and their channels
+    "words": ["bm25"], "hybrid of dense": ["bm25", "dense"], "hybrid": ["bm25", "dense", "splade"],
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

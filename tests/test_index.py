@@ -80,6 +80,15 @@ def test_the_default_profile_fuses_words_with_vectors(hybrid):
     assert hybrid.search("rendre un livre", profile="bm25").profile == "bm25"
 
 
+@pytest.mark.parametrize("other", ["dense", "colbert"])
+def test_the_default_profile_takes_the_best_vectors_there_are(tmp_path, corpus, tiny, other):
+    late = tiny.folder(tmp_path / "colbert") if other == "colbert" else None
+    with lexfuse.Index.build(tmp_path / "law.index", corpus, channels={"splade": "", other: str(late or "")}) as index:
+        fused = ["bm25", "splade"] if late else ["bm25", "dense", "splade"]
+        assert [channel.name for channel in index.specs["hybrid"].channels] == fused
+        assert index.search("rendre un livre", k=1)[0].id in corpus.ids
+
+
 def test_options_say_how_to_search(hybrid):
     fused = hybrid.search("rendre un livre", channels=["bm25", "dense"], fusion=lexfuse.RRF(60))
     assert fused.profile == "bm25+dense"

@@ -79,7 +79,8 @@ class ChannelKind(ABC):
     channels: ClassVar[tuple[str, ...]]  # names of its channels
     search_options: ClassVar[type[SearchOptions]] = SearchOptions
     lexical: ClassVar[bool] = False  # whether it matches words: what TM2C2 weighs against the rest
-    hybrid_places: ClassVar[Mapping[str, int]] = {}  # channels that the default hybrid may fuse with words; it takes the lowest
+    # Channels that the default hybrid may fuse with words; it takes all that have the lowest number.
+    hybrid_places: ClassVar[Mapping[str, int]] = {}
     on_demand: ClassVar[bool] = False  # whether it is searched only if it is named: opening it reads every document
 
     @abstractmethod

@@ -84,7 +84,7 @@ class DenseKind(EncodedKind[Encoder, DenseBuildOptions]):
 
     name = "dense"
     channels = ("dense", "static", "sentences")  # sentences are for comparing whole judgments
-    hybrid_places: ClassVar = {"dense": 1, "static": 4}
+    hybrid_places: ClassVar = {"dense": 1, "static": 3}
     part_class = VectorPart
     search_options = DenseOptions
     build_options = DenseBuildOptions

@@ -45,7 +45,7 @@ class LateKind(EncodedKind[LateEncoder, LateBuildOptions]):
     name = "late"
     channels = ("colbert",)
     shares = True
-    hybrid_places: ClassVar = {"colbert": 3}
+    hybrid_places: ClassVar = {"colbert": 2}
     part_class = TokenPart
     build_options = LateBuildOptions
 

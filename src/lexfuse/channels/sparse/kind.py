@@ -71,7 +71,7 @@ class SparseKind(EncodedKind[SparseEncoder | QueryTable, SparseBuildOptions]):
 
     name = "sparse"
     channels = ("splade",)
-    hybrid_places: ClassVar = {"splade": 2}
+    hybrid_places: ClassVar = {"splade": 1}
     part_class = SparsePart
     search_options = SparseOptions
     build_options = SparseBuildOptions

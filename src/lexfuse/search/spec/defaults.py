@@ -22,6 +22,7 @@ _ENOUGH = 0.99  # share of the documents that a channel must hold to be offered:
 def default_specs(snapshot: Snapshot, given: Mapping[str, SearchSpec], *, before: Collection[str] = ()) -> dict[str, SearchSpec]:
     """Profiles by name, the default first: those given, then words with vectors, words, and each channel alone.
 
+    Vectors are those of the channels dense and splade together, or of one of them, else of colbert, else of static.
     Where the index has articles of codes below headings, words with vectors and words are reranked by sections and citations
     (`lexfuse.rerank.structure`); elsewhere there is no profile `words`.
     A profile in the index folder (`folder_profiles`) takes the place of one of the same name.
@@ -34,9 +35,10 @@ def default_specs(snapshot: Snapshot, given: Mapping[str, SearchSpec], *, before
     searched = [name for name in snapshot.channels if name.split("-")[0] != SENTENCES]
     channels = [name for name in searched if name in before or _holds_enough(snapshot, name)]
     places = {name: place for kind in channel_kinds() for name, place in kind.hybrid_places.items()}
-    second = sorted((name for name in channels if name in places), key=places.__getitem__)[:1]
+    lowest = min((places[name] for name in channels if name in places), default=0)
+    vectors = sorted(name for name in channels if places.get(name) == lowest)
     rerank = [StructureSpec()] if has_sections(snapshot) else []
-    own = {HYBRID: SearchSpec.of(["bm25", *second], rerank=rerank)} if second else {}
+    own = {HYBRID: SearchSpec.of(["bm25", *vectors], rerank=rerank)} if vectors else {}
     own |= {WORDS: SearchSpec.of("bm25", rerank=rerank)} if rerank else {}
     own |= {name: SearchSpec.of([name]) for name in ("bm25", *channels)}
     kept = folder_profiles(snapshot)
