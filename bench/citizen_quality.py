@@ -40,6 +40,7 @@ from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.fusion.union import Missing
 from lexfuse.optimisation.structure_weights import structure_evaluator, structure_grid
 from lexfuse.rerank.structure import PARTS, Structure, StructureWeights
+from lexfuse.search.spec.defaults import THREE
 from lexfuse.text.annotation import annotate
 from runner.needs import Needs
 
@@ -61,8 +62,8 @@ FUSED = (
     ("bm25", "dense", "splade", "colbert"), ("words",), ("hybrid of dense",), ("hybrid",),
 )  # fmt: skip
 WORDS = "bm25"
-DEFAULTS = {  # profiles of an index and their channels
-    "words": ["bm25"], "hybrid of dense": ["bm25", "dense"], "hybrid": ["bm25", "dense", "splade"],
+DEFAULTS = {  # profiles of an index, with their channels and their fusion
+    "words": (["bm25"], None), "hybrid of dense": (["bm25", "dense"], None), "hybrid": (["bm25", "dense", "splade"], THREE),
 }  # fmt: skip
 
 
@@ -135,9 +136,9 @@ def measured(name: str, index: lf.Index, data: Path, split: str, rankings: Path 
     queries = queries.select([at for at, id in enumerate(queries.ids) if id in asked])
     stored = [channel for channel in index.snapshot.channels if any(channel in group for group in FUSED)]
     runs = {channel: index.run(queries, channels=[channel], depth=DEPTH, name=channel) for channel in (WORDS, *stored)}
-    for profile, channels in DEFAULTS.items():
+    for profile, (channels, fusion) in DEFAULTS.items():
         if set(channels) <= set(runs):
-            runs[profile] = index.run(queries, channels=channels, depth=DEPTH)
+            runs[profile] = index.run(queries, channels=channels, fusion=fusion, depth=DEPTH)
     for path in sorted(rankings.glob(f"{name}.*.npz")) if rankings else ():
         model = path.name.split(".")[1]
         runs.setdefault(model, stored_run(path, model, asked))
