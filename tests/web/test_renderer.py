@@ -10,26 +10,28 @@ from jinja2 import UndefinedError
 from lexfuse.service.operations.lasting_search import LastingPage
 from lexfuse.service.schemas.contents import ContentsPage, SectionCard, SectionText
 from lexfuse.service.schemas.document import CitedDocument, DocumentCard, DocumentMarks, DocumentParagraph, WholeDocument
-from lexfuse.service.schemas.history import ChangedText, DocumentDifference, DocumentVersion
-from lexfuse.service.schemas.judgement_summary import JudgeProgress, JudgingSummary, PairAgreement, QuestionProgress
-from lexfuse.service.schemas.search import (
+from lexfuse.service.schemas.explanation import (
     AlignedPair,
     AlignedParagraph,
     ExplainResponse,
-    Facet,
-    FacetValue,
     HitExplanation,
-    IndexCard,
-    MarkedSpan,
     ParagraphAlignment,
-    ProfileCard,
-    SearchPage,
-    SearchResult,
-    SearchTiming,
     SourceShare,
     StructureSupport,
     TermShare,
     TokenShare,
+)
+from lexfuse.service.schemas.history import ChangedText, DocumentDifference, DocumentVersion
+from lexfuse.service.schemas.judgement_summary import JudgeProgress, JudgingSummary, PairAgreement, QuestionProgress
+from lexfuse.service.schemas.search import (
+    Facet,
+    FacetValue,
+    IndexCard,
+    MarkedSpan,
+    ProfileCard,
+    SearchPage,
+    SearchResult,
+    SearchTiming,
 )
 from lexfuse.web.law_text import NO_MARKS, FoundPlace, body_of, law_blocks
 from lexfuse.web.messages import InterfaceLocale, messages_of

@@ -92,7 +92,15 @@ def structure_grid(parts: Sequence[str], step: float) -> F64:
 
 
 def structure_evaluator(structure: Structure, ranked: Run, qrels: Qrels, measure: Measure | str) -> WeightEvaluator:
-    """The measure for any weights of the parts that the index has, over the first documents of a ranking."""
+    """The measure for any weights of the parts that the index has, over the first documents of a ranking.
+
+    >>> import lexfuse as lf
+    >>> queries, qrels = lf.read_queries("examples/questions.csv"), lf.read_qrels("examples/test.tsv")
+    >>> with lf.Index.build(folder / "law.index", lf.read_corpus("examples/articles.csv")) as index:
+    ...     evaluator = structure_evaluator(Structure(index.snapshot), index.run(queries, channels=["bm25"]), qrels, "R@5")
+    >>> evaluator.at(np.array([[1.0, 0.0], [0.5, 0.5]])).shape  # of two weights, for each judged query
+    (2, 3)
+    """
     run = first_documents(ranked, structure.depth)
     values = np.zeros((len(structure.parts), len(run)))
     for start, stop in zip(run.offsets[:-1].tolist(), run.offsets[1:].tolist(), strict=True):

@@ -13,7 +13,7 @@ from lexfuse.data.document import DocumentKind
 from lexfuse.errors import ConfigError, NoTermsError, TermWeightError
 from lexfuse.service.operations.similar import SimilarParameters, Word
 from lexfuse.service.parameters import page_parameters
-from lexfuse.service.schemas.search import SimilarPage
+from lexfuse.service.schemas.similar import SimilarPage
 
 MAX_WORDS = 10_000  # to edit; a long judgment has fewer
 FIELDS = (

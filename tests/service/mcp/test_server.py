@@ -16,7 +16,9 @@ from lexfuse.service.mcp.server import McpServer
 from lexfuse.service.operations.search import SearchQuery
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.schemas.document import DocumentAnswer, DocumentCard, ResolvedCitations
-from lexfuse.service.schemas.search import ExplainResponse, SearchPage, SimilarPage
+from lexfuse.service.schemas.explanation import ExplainResponse
+from lexfuse.service.schemas.search import SearchPage
+from lexfuse.service.schemas.similar import SimilarPage
 from lexfuse.service.settings import ServiceSettings
 from lexfuse.text.citation.format import format_citation, paragraph_at
 

@@ -12,7 +12,9 @@ from lexfuse.service.context import ServiceContext
 from lexfuse.service.operations.documents import document
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.schemas.document import DocumentAnswer, DocumentWritten, ResolvedCitations
-from lexfuse.service.schemas.search import ExplainResponse, IndexList, ProfileComparison, SearchPage, SimilarPage
+from lexfuse.service.schemas.explanation import ExplainResponse
+from lexfuse.service.schemas.search import IndexList, ProfileComparison, SearchPage
+from lexfuse.service.schemas.similar import SimilarPage
 from lexfuse.service.settings import ServiceSettings
 
 PROBLEM = "application/problem+json"

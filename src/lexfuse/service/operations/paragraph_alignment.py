@@ -6,7 +6,7 @@ from lexfuse.channels.explanation import ParagraphPair, ProportionalRelevance
 from lexfuse.data.document import Document
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.words.shared_words import shared_words
-from lexfuse.service.schemas.search import AlignedPair, AlignedParagraph, ParagraphAlignment
+from lexfuse.service.schemas.explanation import AlignedPair, AlignedParagraph, ParagraphAlignment
 from lexfuse.text.paragraphs import TextParagraph
 
 PAIRS_LISTED = 20

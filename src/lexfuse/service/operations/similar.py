@@ -18,7 +18,8 @@ from lexfuse.service.operations.search import MAX_RESULTS, result_of, timing_of
 from lexfuse.service.parameters import Day, QuestionParameters
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import DocumentCard
-from lexfuse.service.schemas.search import DayCoverageCard, QueryTerm, SimilarPage, SimilarResult
+from lexfuse.service.schemas.search import DayCoverageCard
+from lexfuse.service.schemas.similar import QueryTerm, SimilarPage, SimilarResult
 from lexfuse.text.analysis.languages import detect_language
 from lexfuse.text.kli import TermChoice, TermWeight
 

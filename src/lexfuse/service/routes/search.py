@@ -16,7 +16,8 @@ from lexfuse.service.operations.suggest import SuggestQuery, suggest
 from lexfuse.service.routes.query_route import QueryRoute
 from lexfuse.service.routes.responses import answered, json_response, service_of
 from lexfuse.service.schemas.document import ResolvedCitations
-from lexfuse.service.schemas.search import ExplainResponse, IndexList, ProfileComparison, SearchPage, SuggestionList
+from lexfuse.service.schemas.explanation import ExplainResponse
+from lexfuse.service.schemas.search import IndexList, ProfileComparison, SearchPage, SuggestionList
 
 router = APIRouter(prefix="/v1", tags=["search"])
 citations = APIRouter(prefix="/v1", tags=["citations"])

@@ -14,7 +14,7 @@ from lexfuse.service.operations.similar import SimilarParameters, similar
 from lexfuse.service.parameters import refuse_unknown, validated
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.routes.responses import answered, service_of
-from lexfuse.service.schemas.search import SimilarPage
+from lexfuse.service.schemas.similar import SimilarPage
 
 router = APIRouter(prefix="/v1", tags=["search"])
 

@@ -30,7 +30,8 @@ from lexfuse.service.problems import message_of
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.routes.responses import download, service_of
 from lexfuse.service.schemas.document import DocumentCard
-from lexfuse.service.schemas.search import ProfileCard, SearchPage, SimilarPage
+from lexfuse.service.schemas.search import ProfileCard, SearchPage
+from lexfuse.service.schemas.similar import SimilarPage
 from lexfuse.web.locale_format import number
 from lexfuse.web.messages import messages_of
 from lexfuse.web.pages.feedback import judged_here
