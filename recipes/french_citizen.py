@@ -16,8 +16,8 @@ Each stage reads what the one before left in ``work`` and resumes an interrupted
    citations, sentences to their article; agreements, sheets), and marginal notes to sections within and across the languages.
 2. ``teacher``: questions of the three collections, in batches of one collection, with other wordings, typing errors and everyday
    words; eight hard negatives each from what BM25 and a model rank high: that of stage 1, then the one so trained. The teacher is
-   the mean of both. A candidate with more than .95 of the score of the best known answer is no negative. Some batches are parallel
-   notes, so that the languages stay together.
+   the mean of both. A candidate with more than .95 of the score of the best known answer is no negative. Some batches are
+   parallel notes, so that the languages stay together.
 3. ``dense``: the small model of the fifth generation learns the vectors that the teacher gives to articles, headings, questions
    and parallel text, turned into its own space; questions also with typing errors, English by the vector of the French side.
    Then the questions of stage 2 again, with negatives by the teacher. Of this model and its means with the two before it, the one
@@ -26,8 +26,9 @@ Each stage reads what the one before left in ``work`` and resumes an interrupted
    of what the teacher ranks high. ``colbert`` and ``cross``: late interaction and a cross-encoder with twelve layers from the
    model of stage 1, by pairs, then by the questions and what the teacher ranks high.
 5. ``transfer``: stage 2 without any question about one code; measured on the dev questions about that code.
-6. ``splade-pairs``: masked-language training of every second layer of the start on the law of both languages (``backbone``), then
-   pairs: what the seeds of SPLADE start from, and ``splade-table``, SPLADE that reads questions without a model.
+6. ``backbone``: masked-language training of every second layer of the start on the law of both languages: what the seeds of
+   ``french_seeds.py`` start from. ``splade-pairs``: pairs from there, and ``splade-table``, SPLADE that reads questions without a
+   model.
 
 Dev figures are R@10, R@100, R@500 and RR@100 on the dev questions of each collection, by the first 256 tokens of an article. The
 tests are not in the material.
@@ -40,7 +41,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -350,14 +351,9 @@ class Recipe:
 
     def cross_pairs(self) -> Path:
         """A sample of the pairs, with what the dense model of pairs takes for their answer."""
-        rows = list(self.structure(languages=False)[0].rows())
-        examples = Examples.of(random.Random(6).sample(rows, min(CROSS_PAIRS, len(rows))))  # noqa: S311
         model = self.work / "paired"
-        negatives = mined_once(
-            self.work / "cross-paired.mined.npy",
-            lambda: mine_with_model(learner_of(DenseLearner, model, PAIRS), examples, amount=4, skip=2, depth=60).negatives,
-        )
-        return staged(self.work, "cross-paired", CrossEncoderLearner, model, examples.with_negatives(negatives), CROSS_PAIRED)
+        examples = with_mined(self.work / "cross-paired.mined.npy", model, self.structure(languages=False)[0])
+        return staged(self.work, "cross-paired", CrossEncoderLearner, model, examples, CROSS_PAIRED)
 
     def hard_questions(self) -> Examples:
         """The questions with the negatives of the teacher."""
@@ -538,6 +534,15 @@ class Recipe:
                 "sections": len(passages),
             }  # fmt: skip
         return found
+
+
+def with_mined(path: Path, model: Path, examples: Examples) -> Examples:
+    """A sample of pairs for a cross-encoder, with what a dense model takes for their answer, mined once into a file."""
+    rows = list(examples.rows())
+    some = Examples.of(random.Random(6).sample(rows, min(CROSS_PAIRS, len(rows))))  # noqa: S311
+    learner = partial(learner_of, DenseLearner, model, PAIRS)
+    negatives = mined_once(path, lambda: mine_with_model(learner(), some, amount=4, skip=2, depth=60).negatives)
+    return some.with_negatives(negatives)
 
 
 def divided(text: str) -> list[str]:

@@ -1,17 +1,17 @@
 """FUSE's four kinds of models on French labour law with five seeds each, with and without a first training on pairs, on one GPU.
 
+    python recipes/french_citizen.py backbone material citizen work
     python recipes/french_seeds.py material work [--kinds dense splade]
 
-``material`` is what ``french_material.py`` wrote, ``work`` the folder of ``french_citizen.py`` with its stages ``pairs``,
-``splade``, ``colbert`` and ``cross``. Every seed learns the train questions of fr-labour, other wordings of them, other
-sections of the sheets with what they or their sheet cite, and sentences that cite articles, with hard negatives from BM25 and
-the dense model of pairs. For the dense model, articles near to the section that a question heads are no negatives. It learns
-them after the pairs and, for longer, from the backbone (FUSE, table 5): ``work/seeds/KIND-SEED`` and
-``work/seeds/KIND-direct-SEED``. SPLADE is compared by dot product and, as ``splade-cosine``, by cosine with a temperature of
-.05 (FUSE, table 8).
+``material`` is what ``french_material.py`` wrote. All kinds start from the backbone in ``work``: six layers that have read the
+law. The first training, on pairs from the structure of the law (``work/pairs/KIND``), has seen no judgement of a question. Every
+seed then learns the train questions of fr-labour, other wordings of them, other sections of the sheets with what they or their
+sheet cite, and sentences that cite articles, with hard negatives from BM25 and the dense model of pairs. For the dense model,
+articles near to the section that a question heads are no negatives. It learns them after the pairs and, for longer, from the
+backbone (FUSE, table 5): ``work/seeds/KIND-SEED`` and ``work/seeds/KIND-direct-SEED``. SPLADE is compared by dot product and, as
+``splade-cosine``, by cosine with a temperature of .05 (FUSE, table 8).
 
-What has learned from pairs alone has seen no judgement of a question. The test questions are not in ``material``. What the models
-say of the questions, for FUSE's tables: ``french_scores.py``.
+The test questions are not in ``material``. What the models say of the questions, for FUSE's tables: ``french_scores.py``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from french_citizen import CROSS_PAIRED, LATE_PAIRS, PAIRS, SPARSE_PAIRS, with_mined
 from french_material import Asked, Material
 from stages import learner_of, scored, staged
 
@@ -37,7 +38,9 @@ WINDOW = 256
 OWN, LEXICAL = 30, 30  # hard negatives of a question by the model and by BM25
 NEAR = 15  # articles that are nearest to the section below a question: nobody judged them, but they may answer it
 SEEDS = (1, 2, 3, 4, 5)
-FOLDER = "seeds"  # of the models, in the folder of work
+FOLDER, FIRST = "seeds", "pairs"  # of the models of seeds and of those of pairs alone, in the folder of work
+BACKBONE, DENSE, CROSS = "backbone", "dense", "cross"
+SHEETS_SHARE = 0.03  # of the pairs: titles of sheets with their texts
 
 TUNED = Hyperparameters.usual(
     ModelKind.DENSE,
@@ -82,22 +85,23 @@ def model_name(kind: str, start: str, seed: int) -> str:
 
 
 class Kind(NamedTuple):
-    """A kind of model, what it starts from, what has learned from pairs alone, and how it learns the questions."""
+    """A kind of model, the folder of what has learned from pairs alone, how it learns them, and how it learns the questions."""
 
     learner: Any
-    start: str
     paired: str
+    first: Hyperparameters
     tuned: Hyperparameters
 
 
 def kinds() -> dict[str, Kind]:
     """The four kinds of FUSE, and SPLADE by cosine."""
+    sparse_pairs = SPARSE_PAIRS.replace(steps=SPARSE_PAIRS.steps // 2)
     return {
-        "dense": Kind(DenseLearner, "start", "paired", TUNED),
-        "splade": Kind(SpladeLearner, "backbone", "splade-paired", SPARSE_TUNED),
-        "colbert": Kind(ColbertLearner, "start", "colbert-paired", LATE_TUNED),
-        "cross": Kind(CrossEncoderLearner, "start", "cross-paired", CROSS_TUNED),
-        "splade-cosine": Kind(SpladeLearner, "backbone", "splade-paired", SPARSE_COSINE),
+        DENSE: Kind(DenseLearner, f"{FIRST}/dense", PAIRS, TUNED),
+        "splade": Kind(SpladeLearner, f"{FIRST}/splade", sparse_pairs, SPARSE_TUNED),
+        "colbert": Kind(ColbertLearner, f"{FIRST}/colbert", LATE_PAIRS, LATE_TUNED),
+        CROSS: Kind(CrossEncoderLearner, f"{FIRST}/cross", CROSS_PAIRED, CROSS_TUNED),
+        "splade-cosine": Kind(SpladeLearner, f"{FIRST}/splade", sparse_pairs, SPARSE_COSINE),
     }
 
 
@@ -118,25 +122,32 @@ class Seeds:
 
     def trained(self, name: str) -> Iterator[tuple[str, int]]:
         """Train a kind with each seed, after the pairs and without them; yield the start and the seed of each model."""
-        kind = kinds()[name]
-        missing = [one for one in (kind.start, "paired", kind.paired) if not (self.work / one).exists()]
-        if missing:
-            raise SystemExit(f"there is no model {str(self.work / missing[0])!r}; recipes/french_citizen.py makes it")
+        if not (self.work / BACKBONE).exists():
+            raise SystemExit(f"there is no model {str(self.work / BACKBONE)!r}; recipes/french_citizen.py makes it")
+        kind, after = kinds()[name], self.first(name)
         examples = self.asked(name)
         direct = kind.tuned.replace(steps=DIRECT_STEPS * kind.tuned.steps, **DIRECT)
-        settings = {"pairs": (kind.paired, kind.tuned), "backbone": (kind.start, direct)}
+        settings = {"pairs": (after, kind.tuned), "backbone": (self.work / BACKBONE, direct)}
         for seed in SEEDS:
             for start, (folder, training) in settings.items():
-                staged(
-                    self.work, model_name(name, start, seed), kind.learner, self.work / folder, examples,
-                    training.replace(seed=seed),
-                )  # fmt: skip
+                staged(self.work, model_name(name, start, seed), kind.learner, folder, examples, training.replace(seed=seed))
                 yield start, seed
+
+    def first(self, name: str) -> Path:
+        """A kind after the first training, on pairs; a cross-encoder's have negatives by the dense model."""
+        kind, examples = kinds()[name], Examples.of_pairs(self.material.pairs)
+        (self.work / FIRST).mkdir(exist_ok=True)
+        law = {source: len(some) for source, some in self.material.pairs.items() if source != "sheets"}
+        shares = {source: (1 - SHEETS_SHARE) * amount / sum(law.values()) for source, amount in law.items()}
+        shares |= {"sheets": SHEETS_SHARE} if self.material.pairs.get("sheets") else {}
+        if name == CROSS:
+            examples, shares = with_mined(self.work / FIRST / "cross.mined.npy", self.first(DENSE), examples), {}
+        return staged(self.work, kind.paired, kind.learner, self.work / BACKBONE, examples, kind.first.replace(shares=shares))
 
     def asked(self, name: str) -> Examples:
         """What a kind learns from the questions; the dense model of pairs finds their negatives."""
-        paired = self.work / kinds()["dense"].paired
-        near = self.near(paired, self.material) if name == "dense" else {}
+        paired = self.first(DENSE)
+        near = self.near(paired, self.material) if name == DENSE else {}
         return self.questions(learner_of(DenseLearner, paired, TUNED), self.material, near)
 
     def near(self, folder: Path, material: Material) -> dict[str, list[str]]:

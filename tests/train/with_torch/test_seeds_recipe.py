@@ -14,10 +14,11 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.train.examples.training_pair import TrainingPair
-from lexfuse.train.models.base_model import StartingModel
 
 SHORT = {"steps": 2, "batch": 4, "negatives": 1, "query_length": 16, "passage_length": 120, "evaluate_every": 1}
-SETTINGS = ("TUNED", "SPARSE_TUNED", "SPARSE_COSINE", "LATE_TUNED", "CROSS_TUNED")
+SETTINGS = (
+    "TUNED", "SPARSE_TUNED", "SPARSE_COSINE", "LATE_TUNED", "CROSS_TUNED", "PAIRS", "SPARSE_PAIRS", "LATE_PAIRS", "CROSS_PAIRED",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +62,9 @@ def material(recipe):
 
 @pytest.fixture(scope="module")
 def work(recipe, material, tiny, tmp_path_factory):
-    """Models as the stages of french_citizen.py leave them, and the seeds of two kinds."""
+    """A backbone as french_citizen.py leaves it, and the seeds of two kinds."""
     folder = tmp_path_factory.mktemp("recipe")
-    start = StartingModel.read(tiny.folder(folder / "backbone", "bert", head="mlm"))
-    tiny.folder(folder / "start", "bert")
-    for kind in recipe.kinds().values():
-        if not (folder / kind.paired).exists():
-            kind.learner(start, kind.tuned).save(folder / kind.paired)
+    tiny.folder(folder / "backbone", "bert", head="mlm")
     recipe.Seeds(material, folder).train(["dense", "cross"])
     return folder
 
@@ -89,8 +86,16 @@ def test_every_seed_is_trained_after_the_pairs_and_without_them(work):
             assert direct["steps"] == 2 * after["steps"]
 
 
+def test_a_kind_learns_pairs_from_the_backbone_once(work):
+    for kind in ("dense", "cross"):
+        training = json.loads((work / "pairs" / kind / "training.json").read_text())["training"]
+        assert training["steps"] == 2
+    assert (work / "pairs" / "cross.mined.npy").exists()
+    assert training["shares"] == {}, "a cross-encoder learns a sample of all pairs"
+
+
 def test_a_missing_start_is_named(recipe, material, tmp_path):
-    with pytest.raises(SystemExit, match=r"start'; recipes/french_citizen\.py makes it"):
+    with pytest.raises(SystemExit, match=r"backbone'; recipes/french_citizen\.py makes it"):
         recipe.Seeds(material, tmp_path).train(["dense"])
 
 
@@ -176,11 +181,11 @@ def test_long_articles_count_by_their_best_window(recipe_named, recipe, work, tm
     queries = Queries.of(Query(f"{split}-q", "la prime") for split in qrels)
     first = Run.of("bm25", {f"{split}-q": {"long": 1.0} for split in qrels})
     scorer = recipe_named("french_scores").Scorer(Collection(corpus, queries, qrels), first, work, tmp_path)
-    learner = recipe.learner_of(recipe.DenseLearner, work / "paired", recipe.TUNED)
+    learner = recipe.learner_of(recipe.DenseLearner, work / "pairs" / "dense", recipe.TUNED)
     pool = scorer.pool(learner, crossed=False)
     assert len(pool.passages) > 2
     windows = recipe.scored(learner, learner.texts(["la prime"], pool.passages))[0]
-    assert scorer.matrix("dense", "paired")[0].tolist() == pytest.approx([windows[:-1].max(), windows[-1]], abs=1e-4)
+    assert scorer.matrix("dense", "pairs/dense")[0].tolist() == pytest.approx([windows[:-1].max(), windows[-1]], abs=1e-4)
 
 
 def test_every_seed_has_its_measures(recipe, scores):
@@ -222,9 +227,9 @@ def test_what_was_made_is_not_made_again(recipe, material, work, capsys):
 def test_what_may_be_meant_as_well_is_no_negative(recipe, material, work, monkeypatch, near):
     monkeypatch.setattr(recipe, "NEAR", 1)
     steps = recipe.Seeds(material, work)
-    found = steps.near(work / "paired", material)
+    found = steps.near(work / "pairs" / "dense", material)
     assert found == {"La démission : quel préavis ?": ["a1"]}
-    model = recipe.learner_of(recipe.DenseLearner, work / "paired", recipe.TUNED)
+    model = recipe.learner_of(recipe.DenseLearner, work / "pairs" / "dense", recipe.TUNED)
     examples = steps.questions(model, material, found if near else {})
     weak = examples.sources.index("weak")
     negatives = {examples.passages[at] for at in examples.negatives[examples.source == weak].ravel() if at >= 0}
