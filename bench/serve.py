@@ -11,7 +11,8 @@ settings but for the limit of requests a minute; profile hybrid, words and vecto
 1. Latency of 1, 8 and 32 clients and requests/s, compared with as many threads that call `service.operations.search.search` in
    this process, with the same questions, and with the bare ranking, `find_documents`, without snippets and with the vector of the
    question known. A client asks its next question when it has the answer (after 50 for the warm-up). With 1 client the three take
-   turns, with a tenth of a second between. Clients and service share the processors, as they would not in practice.
+   turns, with a tenth of a second between. Several clients are a process of their own, which only reads answers
+   (`runner/load_clients.py`); clients and service share the processors, as they would not in practice.
 2. Resident memory of the service over five times N requests, at ten moments; the first of them ends the warm-up.
 3. N requests of 8 clients that page through results, while documents are put and deleted through the API (N / 100 times) and
    another process changes and merges the index. It stops with an error unless all hold: every request is answered; a search sees
@@ -56,6 +57,7 @@ from lexfuse.service.api_keys import KeyScope, add_key
 from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.storage.folder_snapshot import open_snapshot
+from runner.load_clients import loaded
 from runner.needs import Needs
 
 NEEDS = Needs(inputs={"LEXFUSE_BENCH_INDEX": "an index with a dense channel"}, arguments=("--index", "{LEXFUSE_BENCH_INDEX}"))
@@ -138,7 +140,12 @@ class Client:
 
     def search(self, **asked: Any) -> tuple[int, Record]:
         """A page of results."""
-        return self.ask("GET", f"/v1/search?{urlencode({'profile': PROFILE, 'k': K, **asked})}")
+        return self.ask("GET", search_path(**asked))
+
+
+def search_path(**asked: Any) -> str:
+    """The path of a search."""
+    return f"/v1/search?{urlencode({'profile': PROFILE, 'k': K, **asked})}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,14 +226,11 @@ class Ways:
 
     def __init__(self, service: Served, library: IndexRegistry) -> None:
         """Ask these."""
-        self._service, self._library = service, library
-        self._clients = threading.local()
+        self._library, self._client = library, service.client()
 
     def requested(self, question: str) -> None:
-        """Through the service, each thread by its own connection."""
-        if not hasattr(self._clients, "own"):
-            self._clients.own = self._service.client()
-        status, answer = self._clients.own.search(query=question)
+        """Through the service."""
+        status, answer = self._client.search(query=question)
         if status != 200:
             raise SystemExit(f"the service answered {status}: {answer}")
 
@@ -268,7 +272,7 @@ def latency(service: Served, library: IndexRegistry, questions: Questions, amoun
     yield compared("ms p50, 1 client", float(np.percentile(ours, 50)), RANKING, float(np.percentile(alone, 50)))
     for threads in CLIENTS:
         some = questions.some(amount)
-        ours, our_rate = timed(ways.requested, some, threads)
+        ours, our_rate = loaded(service.address, [search_path(query=question) for question in some], threads)
         theirs, their_rate = timed(ways.called, some, threads)
         yield from quantiles(f"{threads} clients", ours, theirs)
         yield compared(f"requests/s, {threads} clients", our_rate, LIBRARY, their_rate, higher=True)

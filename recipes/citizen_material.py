@@ -119,7 +119,7 @@ def made(citizen: Collection, public: Collection, labour: Collection, parallel: 
             rankings[name] = {text: [at for at, _ in places] for text, places in ranked(texts, DEPTH).items()}
     texts = [whole_text(document) for document in citizen.corpus]
     sections = list(parallel)
-    acts = sorted({one.act for one in sections}, key=_hash)[:KEPT_ACTS]
+    kept = kept_acts(sections)
     return CitizenMaterial(
         list(citizen.corpus.ids),
         texts,
@@ -128,9 +128,14 @@ def made(citizen: Collection, public: Collection, labour: Collection, parallel: 
         train,
         dev,
         rankings,
-        [one for one in sections if one.act not in set(acts)],
-        [one for one in sections if one.act in set(acts)],
+        [one for one in sections if one.act not in kept],
+        [one for one in sections if one.act in kept],
     )
+
+
+def kept_acts(sections: Iterable[ParallelText]) -> set[str]:
+    """The acts that are kept for the measure of search across languages."""
+    return set(sorted({one.act for one in sections}, key=_hash)[:KEPT_ACTS])
 
 
 def read_parallel(path: Path) -> Iterable[ParallelText]:

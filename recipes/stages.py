@@ -26,6 +26,7 @@ from lexfuse.train.models.learner import Learner, TokenisedTexts
 
 NUMBERS = "training.json"  # how a model was trained and how well it does on dev
 DEV = "dev.json"  # how well it does on the dev questions of several collections
+SHIPPED = {"dense": OutputHead.HIDDEN, "splade": OutputHead.MLM}  # the names of models in the folder of work, without fr-legal-
 
 
 def staged(
@@ -55,9 +56,9 @@ def keep(folder: Path, learner: Learner, numbers: Mapping[str, Any]) -> None:
     partial.rename(folder)
 
 
-def ship(work: Path) -> None:
-    """The dense and the SPLADE model, where there are such, in 8 bits as in the package, whose cards are written by hand."""
-    for name, head in (("dense", OutputHead.HIDDEN), ("splade", OutputHead.MLM)):
+def ship(work: Path, shipped: Mapping[str, OutputHead] = SHIPPED) -> None:
+    """Models of ``work`` by their names, where there are such, in 8 bits as in the package, whose cards are written by hand."""
+    for name, head in shipped.items():
         folder, small = work / name, work / f"fr-legal-{name}"
         if small.exists() or not folder.exists():
             continue

@@ -58,6 +58,7 @@ class Retriever(ABC):
     """
 
     marks_words: ClassVar[bool] = False  # whether its terms are words of the texts, to be marked in snippets
+    shows_terms: ClassVar[bool] = False  # whether its evidence is always what each term adds to a score
     has_passages: ClassVar[bool] = False  # whether it compares passages, of which the nearest can be shown
 
     if TYPE_CHECKING:  # fields or properties of a subclass

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -33,6 +33,8 @@ QUICK_SCORES = 1 << 18  # documents times queries: fewer are ranked by their wor
 @dataclass(frozen=True)
 class TermRetriever(ChannelRetriever):
     """A retriever over the posting lists of one snapshot; a subclass says which, with which idf and impacts."""
+
+    shows_terms: ClassVar[bool] = True
 
     snapshot: Snapshot
     name: str = field(default="lexical", kw_only=True)

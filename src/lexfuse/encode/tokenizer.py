@@ -50,7 +50,10 @@ class ModelTokenizer:
     def ids(self, texts: Sequence[str]) -> list[Row]:
         """The ids of every text with special tokens, at any length."""
         with tokenizer_errors(self._path):
-            found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=True)
+            if len(texts) == 1:  # a question: a batch would hand over the interpreter lock, and wait to have it back
+                found = [self._tokenizer.encode(texts[0], add_special_tokens=True)]
+            else:
+                found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=True)
         return [np.array(encoding.ids, dtype=np.int32) for encoding in found]
 
     def inner_ids(self, text: str) -> Row:

@@ -108,10 +108,12 @@ class ResultBuilder:
 
         Where none of them marks words, `words` does; one that is kept saves counting the words of the index for every question.
         """
-        self._question, self._members, self._explainer = question, members, explainer
+        self._question, self._explainer = question, explainer
         # By the language of a document: its analyser, and the terms that are not marked.
         self._languages: dict[str, tuple[Analyser, frozenset[str]]] = {}
         self._words = next((one for one in members if one.marks_words), words or open_retriever(members[0].snapshot, LEXICAL))
+        first = next((one for one in members if one.shows_terms), None)  # terms of a second one would not be shown
+        self._members = [one for one in members if one is first or one is self._words or not one.shows_terms]
 
     def answers(self, found: Sequence[FoundDocument], *, after: int = 0) -> list[SearchHit]:
         """Answers for the documents that were found, in this order; `after` is the number of results before them."""

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -63,6 +63,8 @@ class SpelledWord(NamedTuple):
 @dataclass(frozen=True)
 class LexemeRetriever(ChannelRetriever):
     """A retriever over the lexemes of an index in PostgreSQL; a subclass says what a posting adds."""
+
+    shows_terms: ClassVar[bool] = True
 
     snapshot: PostgresSnapshot
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class PostgresSparse(LearnedWeights):
     """Search over a channel of learned sparse vectors in PostgreSQL."""
+
+    shows_terms: ClassVar[bool] = True
 
     snapshot: PostgresSnapshot
     exact: bool = field(default=True, kw_only=True)
