@@ -74,8 +74,8 @@ format: install  ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: install  ## run all benchmarks, collect failures, and keep the results in docs/benchmarks
-	$(BIN)/python -m bench
+bench: install  ## run all benchmarks in their quick form, collect failures, and keep the results in docs/benchmarks; FULL=1: in full
+	$(BIN)/python -m bench $(if $(FULL),,--quick)
 
 reproduce: install  ## measure the papers' tables that two cores can do within an hour, and write docs/results.md
 	$(BIN)/python -m reproduce --all --collect --write

@@ -44,8 +44,10 @@ from peers.sparse import PEERS, Found, Ours, Rows
 from runner.needs import Needs
 
 NEEDS = Needs(
-    collections=("fr-labour",), optional={"LEXFUSE_BENCH_SPLADE": "an index of fr-labour with a channel splade"}
-)  # fmt: skip
+    collections=("fr-labour",),
+    one_of=("bmp", "seismic", "pyterrier_pisa", "pyserini"),
+    optional={"LEXFUSE_BENCH_SPLADE": "an index of fr-labour with a channel splade"},
+)
 
 MODEL = "fr-legal-splade"
 ENCODED = 600  # articles, if there is no index
@@ -165,7 +167,7 @@ def measured(own: Rows, asked: Rows, count: int, folder: Path, quick: bool, name
         except (ImportError, OSError) as error:
             print(f"{peer.name} is not measured: {error}", file=sys.stderr)
     if not peers:
-        raise SystemExit("nothing was compared: none of the peers is installed")
+        raise SystemExit("nothing was compared: none of these peers could be measured")
     repeats, what = 3 if quick else 5, f"splade, {count // 1000:,}k passages ({made // 1000:,}k made)"
     for k in (10, 100):
         yield from exact_speed(what, ours, peers, asked, k, repeats)

@@ -25,8 +25,8 @@ class Needs:
     """What a script needs, and how it is called when all scripts run.
 
     `inputs` and `optional` map environment variables to what they name. A script takes an input as an argument: `arguments` has
-    its variable in braces. What is optional adds figures. Models are downloaded if they are not on this machine. A script that is
-    not `quick` has no shorter form.
+    its variable in braces. What is optional adds figures. Of the packages in `one_of`, one is enough. Models are downloaded if
+    they are not on this machine. A script that is not `quick` has no shorter form.
 
     >>> Needs(collections=("fr-labour",), packages=("ranx",)).lines()
     ['needs collections in LEXFUSE_DATA: fr-labour', 'needs packages: ranx']
@@ -34,6 +34,7 @@ class Needs:
 
     collections: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     namespaces: bool = False
@@ -51,6 +52,7 @@ class Needs:
         found = [
             self.collections and f"collections in {DATA}: {', '.join(self.collections)}",
             self.packages and f"packages: {', '.join(self.packages)}",
+            self.one_of and f"one of the packages: {', '.join(self.one_of)}",
             self.programs and f"programs: {', '.join(self.programs)}",
             self.models and f"models, downloaded if they are not on this machine: {', '.join(self.models)}",
             self.namespaces and "permission to create namespaces: root, or unprivileged user namespaces",
@@ -100,6 +102,8 @@ class Needs:
             found += missing_collections(environment.get(DATA), self.collections)
         if absent := [name for name in self.packages if importlib.util.find_spec(name) is None]:
             found.append(f"no package {', '.join(absent)}; `make install` installs the packages that benchmarks compare with")
+        if self.one_of and all(importlib.util.find_spec(name) is None for name in self.one_of):
+            found.append(f"none of the packages {', '.join(self.one_of)} is installed; install one to compare with it")
         if absent := [name for name in self.programs if shutil.which(name) is None]:
             found.append(f"no program {', '.join(absent)} on the path")
         if self.namespaces and (reason := namespace_problem()):

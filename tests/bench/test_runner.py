@@ -107,6 +107,13 @@ def test_what_is_missing(tmp_path):
     assert Needs(collections=("cjeu",), optional={"PEER": "a peer"}).missing({"LEXFUSE_DATA": str(tmp_path)}) == []
 
 
+def test_one_of_several_packages_is_enough():
+    absent = Needs(one_of=("nowhere", "neither"))
+    assert absent.lines() == ["needs one of the packages: nowhere, neither"]
+    assert absent.missing({}) == ["none of the packages nowhere, neither is installed; install one to compare with it"]
+    assert Needs(one_of=("nowhere", "numpy")).missing({}) == []
+
+
 def test_a_script_without_needs_is_refused(tmp_path):
     (tmp_path / "a.py").write_text(START, "utf-8")
     with pytest.raises(ValueError, match=r"a\.py has no constant NEEDS"):
