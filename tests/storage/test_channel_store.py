@@ -1,5 +1,8 @@
 """Channels: filled in blocks, kept exact by serial numbers, merged, verified and dropped."""
 
+from dataclasses import replace
+from datetime import date
+
 import numpy as np
 import pytest
 
@@ -82,6 +85,61 @@ def test_changed_and_deleted_documents_leave_the_channel(index):
         [part] = snapshot.channel("dense").parts
         assert len(part.serials) == 10
         assert snapshot.channel_numbering("dense").complete
+
+
+@pytest.mark.parametrize("block", [3, 512])
+def test_documents_whose_text_stays_keep_their_vectors(index, block):
+    index.channels.fill("dense", encode, block=block)
+    changed = {"d3": {"text": "y" * 50}, "d4": {"title": "Four"}, "d5": {"headings": ("Five",)}, "d6": {"language": "fr"}}
+    documents = [
+        Document(
+            f"d{number}", **{"text": "x" * number, "language": "en", "extra": {"fee": number}, **changed.get(f"d{number}", {})}
+        )
+        for number in range(10)
+    ]
+    index.add(documents, update=True)
+    assert held(index) == {id: size for id, size in texts(index).items() if id not in changed}
+    assert index.channels.fill("dense", encode) == len(changed)
+    assert index.channels.named("dense").passages == 10 + len(changed)
+    index.merge()
+    assert held(index) == texts(index)
+    assert index.verify() == []
+
+
+def test_a_few_documents_of_a_large_part_are_encoded_again(index):
+    more = [Document(f"e{number}", text="z" * number, language="en") for number in range(190)]
+    index.add(more)
+    index.channels.fill("dense", encode)
+    index.add(more[:2], update=True)
+    assert len(index.channels.pending("dense")) == 2
+    index.channels.fill("dense", encode)
+    index.add(more[:30], update=True)
+    assert not len(index.channels.pending("dense"))
+    assert held(index) == texts(index)
+
+
+def test_past_versions_keep_their_vectors_too(index):
+    old, new = (
+        Document("v", text=text, language="en", valid_from=day)
+        for text, day in (("x" * 70, date(2001, 1, 1)), ("x" * 80, date(2010, 1, 1)))
+    )
+    law = replace(new, history=(replace(old, valid_to=new.valid_from),))
+    index.add([law])
+    index.channels.fill("dense", encode)
+    index.add([replace(law, extra={"fee": 1})], update=True)
+    assert not len(index.channels.pending("dense"))
+
+
+def test_an_update_that_fails_leaves_the_vectors_as_they_were(index, monkeypatch):
+    index.channels.fill("dense", encode)
+    before = held(index)
+    documents = [Document(f"d{number}", text="x" * number, language="en", title="") for number in range(10)]
+    monkeypatch.setattr(VectorPart, "save", lambda *_: (_ for _ in ()).throw(OSError("no space")))
+    with pytest.raises(StorageError, match="no space"):
+        index.add(documents, update=True)
+    monkeypatch.undo()
+    assert held(index) == before
+    assert index.verify() == []
 
 
 def test_a_serial_number_is_never_used_again(index):

@@ -7,6 +7,7 @@ Readers keep the state they opened (SQLite's write-ahead log); a second writer i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
 
 import orjson
@@ -164,6 +165,11 @@ class Catalog(PeriodTable):
         statement = f"SELECT serial, {_ROW} FROM {_WHOLE} WHERE serial IN ({marks(len(serials))}) ORDER BY serial"  # noqa: S608
         rows = self._rows(statement, list(serials))
         return {serial: document_of(row) for serial, *row in rows}
+
+    def encoded_texts(self, ids: Sequence[str]) -> dict[str, tuple[int, bytes]]:
+        """The serial number of each of these documents, and a digest of what its vectors depend on; unknown ids are skipped."""
+        rows = self._rows_of_ids(f"SELECT id, serial, title, headings, text, language FROM {_WHOLE}", ids)  # noqa: S608
+        return {id: (serial, sha256(repr(read).encode("utf-8", "surrogatepass")).digest()) for id, serial, *read in rows}
 
     def channels(self) -> list[CatalogChannel]:
         """Every channel in addition to the segments, by name."""

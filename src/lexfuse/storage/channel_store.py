@@ -7,7 +7,7 @@ killed has lost one block, and the next one continues after the last committed b
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +29,7 @@ from lexfuse.storage.stored_channel import SERIALS, ChannelSegment, ChannelSetti
 BLOCK = 512  # documents that are encoded and committed at once
 PATIENCE = 600.0  # seconds that a filling waits for another writer: its work was long
 TURN = 500  # milliseconds that it waits at once
+FEW = 0.01  # of the documents of a part
 Changing = Callable[[int], AbstractContextManager[None]]
 
 
@@ -140,6 +141,19 @@ class ChannelStore:
             self.named(name)  # it may have been dropped meanwhile
             self._add(name, ChannelSegment(serials, encoded.content))
             self._catalog.count_encoded(name, encoded.passages, encoded.cut, seconds)
+
+    def carry(self, serials: Mapping[int, int]) -> None:
+        """Keep what was encoded of documents under their new serial numbers, by the former ones; inside a change.
+
+        A few documents of a large part are left out: they are encoded again sooner than the part is read.
+        """
+        former = np.array(sorted(serials), dtype=np.int64)
+        renumbered = np.array([serials[serial] for serial in former.tolist()], dtype=np.int64)
+        for name in self.names if serials else ():
+            for part in self.parts(name):
+                if np.isin(part.serials, former).sum() > FEW * len(part.serials):
+                    kept = merged_parts([part], former)
+                    self._add(name, ChannelSegment(renumbered[np.searchsorted(former, kept.serials)], kept.content))
 
     def merge(self) -> None:
         """Merge each channel into one part, without deleted documents; inside a change."""

@@ -262,6 +262,8 @@ class IndexFolder:
         present = self._catalog.present([document.id for document, _ in rows.current])
         if present and not update:
             raise DataError(f"{len(present):,} documents are in the index already, first {min(present)!r}; update them instead")
+        ids = [document.id for document, _ in (*rows.current, *rows.past)] if present and self.channels.names else []
+        former = self._catalog.encoded_texts(ids)
         self._catalog.remove(sorted(present))
         if rows.periods:
             self._catalog.begin_history()
@@ -271,6 +273,8 @@ class IndexFolder:
                 self._segments.add(segment, [row for _, row in some])
         if rows.periods:
             self._catalog.insert_periods(rows.periods)
+        now = self._catalog.encoded_texts(list(former))
+        self.channels.carry({before: now[id][0] for id, (before, read) in former.items() if now.get(id, (0, b""))[1] == read})
         return ChangeCounts(added=len(rows.current) - len(present), updated=len(present))
 
     def _remove_orphans(self) -> None:
