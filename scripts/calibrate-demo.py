@@ -30,13 +30,14 @@ from lexfuse.search.spec.spec import SearchSpec
 ROOT = Path(__file__).parent.parent
 PROFILES = ROOT / "src" / "lexfuse" / "cli" / "demo_profiles" / "french-labour-law"
 OFF_TOPIC = ROOT / "tests" / "collections" / "off-topic" / "fr.calibration.jsonl"
+MODEL = "fr-legal-passages"  # of documents
 SPLITS = {"words": "train", "hybrid": "dev"}
 CHANNELS = {"words": "bm25", "hybrid": "bm25,dense"}
 
 
 def build(data: Path, index: Path, profiles: list[str]) -> None:
     """Make the index, and its vectors if a profile needs them; the import records which article cites which."""
-    command, channels = str(Path(sys.executable).parent / "lexfuse"), ["--channels", "dense", "--int8"]
+    command, channels = str(Path(sys.executable).parent / "lexfuse"), ["--channels", "dense", "--model", MODEL, "--int8"]
     if not index.exists():
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([command, "import", str(data / "fr-labour"), f"{folder}/fr-labour"], check=True)

@@ -105,6 +105,14 @@ def test_the_name_of_a_shipped_model_stays_a_name(own_cache):
     assert isinstance(sparse_encoder(sparse, Side.PASSAGE, threads=1), SparseEncoder)
 
 
+def test_a_model_of_documents_alone_brings_the_one_for_queries(own_cache, tmp_path, tiny):
+    settings = settings_of("dense", "fr-legal-passages")
+    assert (settings.model, settings.query_model) == ("fr-legal-passages", "fr-legal-dense")
+    assert settings.query_fingerprint == settings_of("dense", "fr-legal-dense").fingerprint
+    with pytest.raises(ConfigError, match="two towers need"):
+        settings_of("dense", "fr-legal-passages", query_model=str(tiny.folder(tmp_path / "q")))
+
+
 def test_two_towers_have_an_encoder_each(tmp_path, tiny, own_cache):
     passages, queries = tiny.folder(tmp_path / "p"), tiny.folder(tmp_path / "q", pooling=["cls"])
     settings = settings_of("dense", passages, query_model=str(queries))

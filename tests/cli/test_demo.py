@@ -160,7 +160,7 @@ def test_vectors_of_another_version_of_the_model_are_made_again(packages):
         index.channels.make("dense", replace(settings, fingerprint="0" * 32))
     again = demo("--json")
     assert json.loads(again.stdout) == first
-    assert "it was made with another version of fr-legal-dense" in again.stderr
+    assert "it was made with another version of fr-legal-passages" in again.stderr
     with IndexFolder(first["french-labour-law"]["index"]) as index:
         assert index.channels.named("dense").settings == settings
         assert not len(index.channels.pending("dense"))

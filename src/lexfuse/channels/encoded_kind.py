@@ -54,6 +54,7 @@ class EncodedKind(StoredKind, Generic[Loaded, Options]):
 
     build_options: ClassVar[type[EncoderOptions]]
     default_models: ClassVar[Mapping[tuple[str, str], str]] = {}  # by channel and language; "" for every other language
+    query_models: ClassVar[Mapping[str, str]] = {}  # by a model that encodes documents alone, the one for queries
 
     @abstractmethod
     def load_encoder(self, model: str, options: Options, threads: int | None) -> Loaded:
@@ -78,8 +79,8 @@ class EncodedKind(StoredKind, Generic[Loaded, Options]):
 
     def settings(self, channel: str, plan: ChannelPlan, *, threads: int | None = None) -> ChannelSettings:
         """The options, and the fingerprints of the models, which are loaded for it."""
-        options, model, query_model = self._options(channel, plan), _lasting(plan.model), _lasting(plan.query_model)
-        stored = options.stored(channel)
+        options, model = self._options(channel, plan), _lasting(plan.model)
+        query_model, stored = _lasting(plan.query_model or self.query_models.get(plan.model, "")), options.stored(channel)
         passages = self._loaded(model, options, threads)
         if not query_model:
             return ChannelSettings(self.name, model, passages.fingerprint, options=stored)

