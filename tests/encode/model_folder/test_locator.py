@@ -84,7 +84,8 @@ def test_a_missing_wheel_of_models_is_named_with_the_command_that_installs_it(no
     for find in (locate_model, fetch_model):
         with pytest.raises(MissingDependencyError, match=r"'fr-legal-dense' is not installed; .*: pip install lexfuse-models-fr"):
             find("fr-legal-dense")
-    with pytest.raises(NotFoundError, match="no model 'other'; give a folder, one of fr-legal-dense, fr-legal-passages, fr-legal-splade, gt"):
+    known = "give a folder, one of fr-legal-dense, fr-legal-passages, fr-legal-splade, gt"
+    with pytest.raises(NotFoundError, match=f"no model 'other'; {known}"):
         locate_model("other")
 
 
