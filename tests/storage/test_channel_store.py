@@ -142,6 +142,19 @@ def test_an_update_that_fails_leaves_the_vectors_as_they_were(index, monkeypatch
     assert index.verify() == []
 
 
+def test_parts_are_united_unless_few_documents_were_encoded(index):
+    encoded = index.channels.fill("dense", encode, block=3)
+    several, before = len(index.channels.parts("dense")), held(index)
+    index.channels.unite("dense", 0)
+    assert len(index.channels.parts("dense")) == several > 1
+    index.delete(["d1"])
+    index.channels.unite("dense", encoded)
+    [part] = index.channels.parts("dense")
+    assert len(part.serials) == 9
+    assert held(index) == {id: size for id, size in before.items() if id != "d1"}
+    assert index.verify() == []
+
+
 def test_a_serial_number_is_never_used_again(index):
     index.channels.fill("dense", encode)
     index.delete(["d9"])

@@ -65,5 +65,6 @@ def complete_channel(
     if pending:
         with progress(f"encoding {name} by {settings.model}", pending) as done:
             fill_channel(files, name, threads=threads, cache=cache, kept=kept, progress=done)
+        files.channels.unite(name, pending)
     channel = files.channels.named(name)
     return ChannelFilled(settings.model, pending, channel.passages, channel.cut, channel.seconds)

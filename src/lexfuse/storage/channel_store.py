@@ -29,7 +29,7 @@ from lexfuse.storage.stored_channel import SERIALS, ChannelSegment, ChannelSetti
 BLOCK = 512  # documents that are encoded and committed at once
 PATIENCE = 600.0  # seconds that a filling waits for another writer: its work was long
 TURN = 500  # milliseconds that it waits at once
-FEW = 0.01  # of the documents of a part
+FEW = 0.01  # of the documents of a part, or of a channel
 Changing = Callable[[int], AbstractContextManager[None]]
 
 
@@ -154,6 +154,14 @@ class ChannelStore:
                 if np.isin(part.serials, former).sum() > FEW * len(part.serials):
                     kept = merged_parts([part], former)
                     self._add(name, ChannelSegment(renumbered[np.searchsorted(former, kept.serials)], kept.content))
+
+    def unite(self, name: str, encoded: int) -> None:
+        """Merge the parts of a channel, of which each costs every search some time, unless few documents were just encoded."""
+        with self._patiently():
+            channel, named = self.named(name), self._catalog.parts(name)
+            living = np.array(self._catalog.serials(), dtype=np.int64)
+            if len(named) > 1 and encoded > FEW * len(living):
+                self._merge(channel, named, living)
 
     def merge(self) -> None:
         """Merge each channel into one part, without deleted documents; inside a change."""
