@@ -289,6 +289,9 @@ def test_two_towers(tmp_path, models):
     with made(tmp_path / "i", documents, passages, query_model=str(queries), storage="fp32") as index:
         settings = index.channels.named("dense").settings
         assert settings.two_towers
+        with index.snapshot() as snapshot:
+            model, _ = open_retriever(snapshot, "dense").query_vector(Query("q", "le congé", "fr"))
+        assert model == settings.query_fingerprint
         assert settings.fingerprint != settings.query_fingerprint
         towers = DenseEncoder.load(passages, threads=1), DenseEncoder.load(queries, threads=1)
         run = opened(index).retrieve(QUERIES, 100)

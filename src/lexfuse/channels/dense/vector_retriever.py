@@ -65,7 +65,8 @@ class VectorRetriever(PassageRetriever):
     def query_vector(self, query: Query) -> QueryVector:
         """The vector of a query; inside a query context it is computed once."""
         [vector] = self.read(Queries.of([query]))
-        return QueryVector(self.snapshot.channel(self.channel).named.settings.fingerprint, vector)
+        settings = self.snapshot.channel(self.channel).named.settings
+        return QueryVector(settings.query_fingerprint if settings.two_towers else settings.fingerprint, vector)
 
     def _encoded(self, texts: list[str]) -> Sequence[F32]:
         return cast("Sequence[F32]", self.encoder.encode(texts, Side.QUERY))  # its rows
