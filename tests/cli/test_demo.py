@@ -7,12 +7,14 @@ import socket
 import tarfile
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import lexfuse.data.downloads
 from lexfuse.cli.app import app
+from lexfuse.cli.demo import demo_corpora, encoding_order
 from lexfuse.encode.model_folder.locator import PACKAGES
 from lexfuse.errors import FetchError, LexFuseError, MissingDependencyError
 from lexfuse.storage.index_folder import IndexFolder
@@ -210,8 +212,13 @@ def test_serves_every_corpus_while_vectors_are_added(packages, monkeypatch):
     (settings,) = served
     titles = ["French labour law", "Judgments of the European Court of Human Rights", "The Constitution of India"]
     assert [index.place().title for index in settings.indexes] == titles
-    indexes = ["constitution-of-india.index", "human-rights-judgments.index", "french-labour-law.index"]
+    indexes = ["french-labour-law.index", "human-rights-judgments.index", "constitution-of-india.index"]
     assert started == [("add_vectors", indexes, ("dense",)), "ended"]
+
+
+def test_codes_have_vectors_before_judgments_have_sentences():
+    order = [corpus.name for corpus, _ in encoding_order([(corpus, Path()) for corpus in demo_corpora()])]
+    assert order == ["constitution-of-india", "french-labour-law", "human-rights-judgments"]
 
 
 def test_a_taken_port_is_no_reason_to_stop(packages, monkeypatch):

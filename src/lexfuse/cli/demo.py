@@ -102,12 +102,11 @@ def demo(
         raise failures[-1]
     if not json:
         _next_steps([Path(facts["index"]) for facts in shown.values()])
-    # The smallest one first, so that something is complete soon.
-    work = [(corpus, Path(shown[corpus.name]["index"])) for corpus in reversed(demo_corpora()) if corpus.name in shown]
+    work = [(corpus, Path(shown[corpus.name]["index"])) for corpus in demo_corpora() if corpus.name in shown]
     if serve and not json:
         serve_demo(work, names, port)
         return
-    for corpus, index in work:
+    for corpus, index in encoding_order(work):
         for name in corpus.channels(names):
             if _encoded(corpus, index, name):
                 shown[corpus.name][f"answers by {name}"] = _answered(corpus, index, name, quiet=json)
@@ -122,7 +121,7 @@ def serve_demo(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...], port
 
     indexes = [
         IndexSetting(folder=index, title=corpus.title.partition(":")[0], titles=dict(corpus.titles), examples=corpus.questions)
-        for corpus, index in reversed(work)
+        for corpus, index in work
     ]
     settings = ServiceSettings(indexes=tuple(indexes), port=_free(port), anonymous_judging=True)
     # Another process: encoding takes every processor it gets, and must not delay searches or Ctrl-C.
@@ -137,13 +136,18 @@ def serve_demo(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...], port
             adding.join()
 
 
+def encoding_order(work: list[tuple[DemoCorpus, Path]]) -> list[tuple[DemoCorpus, Path]]:
+    """The smallest one first, so that something is complete at once; the one whose documents are compared by sentences last."""
+    return sorted(reversed(work), key=lambda pair: pair[0].compared)
+
+
 def add_vectors(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...]) -> None:
     """Add channels to the indexes, one after the other, at low priority."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both processes; the first one ends this one
     end_on_sigterm()
     if hasattr(os, "nice"):
         os.nice(10)
-    for corpus, index in work:
+    for corpus, index in encoding_order(work):
         for name in corpus.channels(names):
             if _encoded(corpus, index, name):
                 note(f"{corpus.title}: {name} is complete; the page uses it from now on")
