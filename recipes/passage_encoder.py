@@ -53,13 +53,13 @@ class LayerStudent(DenseLearner):
         self.model.get_input_embeddings().requires_grad_(requires_grad=False)
         self._teacher = (teacher,)  # in a tuple, so that its weights are not among those that are trained and kept
         for model in (self.model, teacher.model):
-            model.set_attn_implementation("eager")  # a third faster than the fused one on a CPU, forth and back
+            model.set_attn_implementation("eager")  # a third faster on a CPU than the fused one
 
     def forward(self, batch: Batch, texts: TokenisedTexts, step: int) -> dict[str, Tensor]:
         """The distances from the teacher: of the states of tokens, relative to their length, and of the vectors."""
         self.model.eval()  # without dropout: the teacher has none
         rows = [texts.passages[place] for place in batch.passage[: len(batch)]]
-        apart, length, tokens, distance = 0.0, 0.0, 0, 0.0
+        apart = length = distance = 0.0
         for places in chunks(rows, TOKENS):
             ids, mask = padded(self.base.tokens, [rows[int(place)] for place in places], self.device)
             own = self.model(input_ids=ids, attention_mask=mask).last_hidden_state.float()
@@ -68,7 +68,6 @@ class LayerStudent(DenseLearner):
             there = mask.unsqueeze(-1).float()
             apart = apart + ((own - aim).square() * there).sum()
             length = length + (aim.square() * there).sum()
-            tokens += int(mask.sum())
             vectors = [functional.normalize((states * there).sum(dim=1) / there.sum(dim=1), dim=1) for states in (own, aim)]
             distance = distance + (1 - (vectors[0] * vectors[1]).sum(dim=1)).sum()
         states, distance = torch.as_tensor(apart / length), torch.as_tensor(distance / len(rows))

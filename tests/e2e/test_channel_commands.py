@@ -192,7 +192,7 @@ def test_add_and_update_fill_the_channels_too(plain, tmp_path, model, said):
     assert said("index", tmp_path / "new.jsonl", folder, "--update")["channels"]["dense"]["encoded"] == 1
     with IndexFolder(folder) as index, index.snapshot() as snapshot:
         numbering = snapshot.channel_numbering("dense")
-        assert (len(numbering), int(numbering.alive.sum()), numbering.complete) == (8, 7, True)
+        assert (len(numbering), int(numbering.alive.sum()), numbering.complete) == (7, 7, True)
     said("index", folder, "--delete", "lib-9", "--merge", "--verify")
     with IndexFolder(folder) as index, index.snapshot() as snapshot:
         assert len(snapshot.channel_numbering("dense")) == 6
