@@ -53,7 +53,7 @@ class LayerStudent(DenseLearner):
         self.model.get_input_embeddings().requires_grad_(requires_grad=False)
         self._teacher = (teacher,)  # in a tuple, so that its weights are not among those that are trained and kept
         for model in (self.model, teacher.model):
-            model.set_attn_implementation("eager")  # a third faster on a CPU than the fused one
+            model.set_attn_implementation("eager")  # faster than the fused one on a CPU
 
     def forward(self, batch: Batch, texts: TokenisedTexts, step: int) -> dict[str, Tensor]:
         """The distances from the teacher: of the states of tokens, relative to their length, and of the vectors."""
