@@ -1,6 +1,7 @@
 """The service on loopback compared with the library call that it makes: time, pages while the index changes, memory.
 
-    python bench/serve.py --index FOLDER [--queries QUERIES] [--latency | --suggestions] [--quick] [--json] [--requests N]
+    python bench/serve.py --index FOLDER [--queries QUERIES] [--latency | --suggestions] [--processes N] [--quick] [--json]
+        [--requests N]
 
 FOLDER is an index with a dense channel; a copy of it is served, since documents are written. Questions are those of QUERIES (a
 BEIR folder or a file of queries), else those of the collection in the folder LEXFUSE_DATA whose judged documents the index holds,
@@ -12,7 +13,8 @@ settings but for the limit of requests a minute; profile hybrid, words and vecto
    this process, with the same questions, and with the bare ranking, `find_documents`, without snippets and with the vector of the
    question known. A client asks its next question when it has the answer (after 50 for the warm-up). With 1 client the three take
    turns, with a tenth of a second between. Several clients are a process of their own, which only reads answers
-   (`runner/load_clients.py`); clients and service share the processors, as they would not in practice.
+   (`runner/load_clients.py`); clients and service share the processors, as they would not in practice. With `--processes N` the
+   service has N search processes, and its rate is also compared with that of a service whose threads search, in turns.
 2. Resident memory of the service over five times N requests, at ten moments; the first of them ends the warm-up.
 3. N requests of 8 clients that page through results, while documents are put and deleted through the API (N / 100 times) and
    another process changes and merges the index. It stops with an error unless all hold: every request is answered; a search sees
@@ -153,7 +155,7 @@ class Served:
     """A running service."""
 
     address: str
-    process: int
+    processes: tuple[int, ...]  # the service, and those that search
     folder: Path
     key: str
 
@@ -163,16 +165,19 @@ class Served:
 
     def computed(self) -> float:
         """Seconds of processor time so far."""
-        return time.clock_gettime(~self.process << 3 | 2)  # the clock that clock_getcpuclockid(3) gives; /proc counts in ticks
+        clocks = (~process << 3 | 2 for process in self.processes)  # those of clock_getcpuclockid(3); /proc counts in ticks
+        return sum(time.clock_gettime(clock) for clock in clocks)
 
     def memory(self) -> float:
-        """Resident memory in MiB."""
-        return int(Path(f"/proc/{self.process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+        """Resident memory in MiB; pages that processes share count for each."""
+        pages = sum(int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in self.processes)
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 @contextmanager
-def served(folder: Path, home: Path, environment: Mapping[str, str] = os.environ) -> Iterator[Served]:
-    """The service of an index as a process of its own."""
+def served(folder: Path, home: Path, environment: Mapping[str, str] = os.environ, *, processes: int = 0) -> Iterator[Served]:
+    """The service of an index as a process of its own, with a number of search processes."""
+    home.mkdir(exist_ok=True)
     key = add_key(home / "keys.toml", "bench", KeyScope.WRITE)
     command = [
         str(Path(sys.executable).parent / "lexfuse"),
@@ -182,6 +187,7 @@ def served(folder: Path, home: Path, environment: Mapping[str, str] = os.environ
         "0",
         "--keys",
         str(home / "keys.toml"),
+        *(("--search-processes", str(processes)) if processes else ()),
     ]
     log = home / "log.txt"
     with log.open("w") as errors:
@@ -192,7 +198,8 @@ def served(folder: Path, home: Path, environment: Mapping[str, str] = os.environ
         line = next((line for line in process.stdout or () if " on http://" in line), "")
         if not line:
             raise SystemExit(log.read_text("utf-8"))
-        yield Served(line.split(" on ")[1].split()[0], process.pid, folder, key)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        yield Served(line.split(" on ")[1].split()[0], (process.pid, *map(int, children)), folder, key)
     finally:
         process.terminate()
         process.communicate()
@@ -276,6 +283,17 @@ def latency(service: Served, library: IndexRegistry, questions: Questions, amoun
         theirs, their_rate = timed(ways.called, some, threads)
         yield from quantiles(f"{threads} clients", ours, theirs)
         yield compared(f"requests/s, {threads} clients", our_rate, LIBRARY, their_rate, higher=True)
+
+
+def process_rates(service: Served, other: Served, questions: Questions, amount: int) -> Iterator[Record]:
+    """Requests a second by search processes, compared with those of a service without them."""
+    for clients in CLIENTS:
+        rates: dict[str, list[float]] = {service.address: [], other.address: []}
+        for first in (service, other, other, service):
+            paths = [search_path(query=question) for question in questions.some(amount)]
+            rates[first.address].append(loaded(first.address, paths, clients)[1])
+        ours, theirs = (float(np.mean(rates[one.address])) for one in (service, other))
+        yield compared(f"requests/s, {clients} clients, search processes", ours, "threads", theirs, higher=True)
 
 
 def quantiles(who: str, ours: list[float], theirs: list[float]) -> Iterator[Record]:
@@ -477,6 +495,7 @@ def main() -> None:
     parser.add_argument("--queries", type=Path, help="a BEIR folder or a file of queries to ask")
     parser.add_argument("--latency", action="store_true", help="only latency and throughput")
     parser.add_argument("--suggestions", action="store_true", help="only suggestions")
+    parser.add_argument("--processes", type=int, default=0, help="search processes of the service")
     parser.add_argument("--requests", type=int, help="while the index changes; 10,000 if not given, 600 with --quick")
     parser.add_argument("--quick", action="store_true", help="fewer requests: a minute or two")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -486,7 +505,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         folder = Path(shutil.copytree(options.index, Path(home, options.index.resolve().name)))
         questions = Questions(folder, options.queries)
-        with served(folder, Path(home)) as service:
+        with served(folder, Path(home), processes=options.processes) as service:
             for record in suggestions(service, questions, 100 if options.quick else 1000):
                 show(record, options.json)
             if options.suggestions:
@@ -494,6 +513,10 @@ def main() -> None:
             with IndexRegistry.open([IndexPlace.of(folder)]) as library:
                 for record in latency(service, library, questions, max(requests // 10, 100) if options.quick else 1000):
                     show(record, options.json)
+            if options.processes:
+                with served(folder, Path(home, "threads")) as other:
+                    for record in process_rates(service, other, questions, 200 if options.quick else 1000):
+                        show(record, options.json)
             parts = () if options.latency else (memory(service, questions, 5 * requests), changes(service, questions, requests))
             for part in parts:
                 for record in part:

@@ -125,6 +125,26 @@ def test_it_answers_and_ends_in_order_with_the_running_request_answered(running,
             assert word not in logged
 
 
+def test_search_processes_answer_and_end_with_it(running, index):
+    with running(index, "--port", "0", "--search-processes", "2") as (process, address, log):
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert len(children) == 2
+        with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+            found = client.get("/v1/search", params={"query": "retard de prêt"})
+            page = client.get("/", params={"q": "zanzibar"})
+        assert found.json()["results"][0]["id"] == "lib-4"
+        assert "zanzibar" in page.text
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+        assert not any(Path("/proc", child).exists() for child in children)
+        logged = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+        assert [(line["route"], line["index"], line["results"]) for line in logged] == [
+            ("/v1/search", "library", 2),
+            ("/", "library", 0),
+        ]
+
+
 def test_ctrl_c_ends_it_too_and_who_never_finishes_does_not_hold_it_up(running, index):
     with running(index, "--port", "0", "--shutdown-seconds", "0.1") as (process, address, log):
         host, _, port = address.removeprefix("http://").rpartition(":")
@@ -220,10 +240,17 @@ def test_bad_settings_are_told_before_anything_is_served(built, tmp_path):
             (refused(built, "--config", tmp_path / "bad.toml", *free), 2, "no setting 'burts'"),
             (refused(built, *free, LEXFUSE_SERVE_BURTS="1"), 2, "LEXFUSE_SERVE_BURTS"),
             (refused(built, "--workers", "0", *free), 2, "workers"),
+            (refused(built, "--search-processes", "-1", *free), 2, "search_processes"),
             (refused(built, built, *free), 2, "library"),
         ]
     for error, code, words in cases:
         assert (getattr(error, "exit_code", error), words in str(error)) == (code, True), str(error)
+
+
+def test_a_cluster_has_no_search_processes(tmp_path):
+    done = CliRunner().invoke(app, ["cluster", "serve", str(tmp_path)], env={"LEXFUSE_SERVE_SEARCH_PROCESSES": "2"})
+    assert done.exit_code != 0
+    assert "the shards of a cluster search; remove search_processes" in str(done.exception)
 
 
 def test_the_command_ends_with_the_code_of_what_is_wrong(tmp_path):

@@ -26,7 +26,7 @@ def reader():
 
 def child_of(reader):
     [child] = reader._idle
-    return child._process
+    return child.process
 
 
 def test_a_child_reads_one_file_after_another(reader):

@@ -16,6 +16,7 @@ from lexfuse.service.http_server import listening, prepare
 from lexfuse.service.http_server import serve as served
 from lexfuse.service.logs import LOGGER, configure_logs
 from lexfuse.service.registry import IndexRegistry
+from lexfuse.service.search_processes import SearchProcesses
 from lexfuse.service.settings import ServiceSettings, load_settings
 from lexfuse.service.tls import tls_context
 from lexfuse.web.routes import add_pages
@@ -59,6 +60,9 @@ def serve(
     max_query_characters: Annotated[int | None, typer.Option(help="Maximum length of a question.")] = None,
     timeout_seconds: Annotated[float | None, typer.Option(help="Maximum time of an answer.")] = None,
     workers: Annotated[int | None, typer.Option(help="Threads that search [default: one per processor].")] = None,
+    search_processes: Annotated[
+        int | None, typer.Option(help="Processes that search, for many clients at once; 0: threads of this one [default: 0].")
+    ] = None,
     max_waiting: Annotated[int | None, typer.Option(help="Maximum number of requests that wait for a thread.")] = None,
     max_connections: Annotated[int | None, typer.Option(help="Maximum number of open connections.")] = None,
     header_seconds: Annotated[
@@ -90,9 +94,9 @@ def serve(
         "keys": keys, "anonymous_read": anonymous_read, "anonymous_judging": anonymous_judging,
         "requests_per_minute": requests_per_minute, "burst": burst, "max_body_bytes": max_body_bytes,
         "max_query_characters": max_query_characters, "timeout_seconds": timeout_seconds, "workers": workers,
-        "max_waiting": max_waiting, "max_connections": max_connections, "header_seconds": header_seconds,
-        "shutdown_seconds": shutdown_seconds, "reload_seconds": reload_seconds, "log_queries": log_queries,
-        "client_header": client_header, "allowed_hosts": allowed_hosts,
+        "search_processes": search_processes, "max_waiting": max_waiting, "max_connections": max_connections,
+        "header_seconds": header_seconds, "shutdown_seconds": shutdown_seconds, "reload_seconds": reload_seconds,
+        "log_queries": log_queries, "client_header": client_header, "allowed_hosts": allowed_hosts,
     }  # fmt: skip
     loaded = load_settings({name: value or None if isinstance(value, list) else value for name, value in flags.items()}, config)
     if show_settings:
@@ -108,7 +112,8 @@ def run_service(settings: ServiceSettings, *, log_requests: bool = True) -> None
         with spinner("opening the indexes"):
             registry = IndexRegistry.open([index.place() for index in settings.indexes], settings.profiles)
         with registry:
-            app = create_app(ServiceContext(registry, settings))
+            processes = SearchProcesses(settings) if settings.search_processes else None
+            app = create_app(ServiceContext(registry, settings, processes))
             add_pages(app)
             _warn(settings)
             configure_logs()

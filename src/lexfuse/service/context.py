@@ -8,13 +8,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 from typing import ParamSpec, TypeVar
 
+from pydantic import BaseModel
+
 from lexfuse.channels.query_context import query_context
 from lexfuse.deadline import Deadline, limited
 from lexfuse.errors import DeadlineError
 from lexfuse.service.change_outcomes import ChangeOutcome, Outcomes
-from lexfuse.service.middleware.request_log import note_answer
+from lexfuse.service.middleware.request_log import note_answer, note_facts
 from lexfuse.service.parameters import check_length
 from lexfuse.service.registry import IndexRegistry
+from lexfuse.service.search_processes import OperationCall, SearchProcesses, WrittenCall
 from lexfuse.service.settings import ServiceSettings
 from lexfuse.service.uploads import UploadReader, UploadText
 
@@ -28,8 +31,8 @@ PARSERS = 2  # files read at the same time
 class ServiceContext:
     """The indexes behind a bounded number of threads; a call that takes too long is stopped.
 
-    Searches, writes and uploads do not wait for each other: `workers` threads search, one thread per index writes, and child
-    processes read uploaded files.
+    Searches, writes and uploads do not wait for each other: `workers` threads search, or `search_processes` processes, one thread
+    per index writes, and child processes read uploaded files.
 
     >>> import asyncio
     >>> service = ServiceContext(IndexRegistry([]), ServiceSettings())
@@ -37,13 +40,14 @@ class ServiceContext:
     3
     """
 
-    def __init__(self, registry: IndexRegistry, settings: ServiceSettings) -> None:
-        """Start the threads."""
+    def __init__(self, registry: IndexRegistry, settings: ServiceSettings, processes: SearchProcesses | None = None) -> None:
+        """Start the threads; the context closes the processes."""
         self.registry = registry
         self.settings = settings
         self.outcomes = Outcomes()
-        self._searchers = _Workers(settings.workers, "search")
+        self._searchers = _Workers(settings.search_threads, "search")
         self._writers = {name: _Workers(1, f"write-{name}") for name in registry.names}
+        self._processes = processes
         self._parsers = _Workers(PARSERS, "upload")
         self._uploads = UploadReader()
 
@@ -56,7 +60,16 @@ class ServiceContext:
     async def answer(self, operation: Callable[[IndexRegistry, Given], Answer], given: Given) -> Answer:
         """The answer of an operation to parameters, whose question and text must not be too long."""
         check_length(given, self.settings)
-        return await self.run(operation, self.registry, given)
+        answer = await self._read(OperationCall(operation, given))
+        note_answer(answer)
+        return answer
+
+    async def written(self, operation: Callable[[IndexRegistry, Given], BaseModel], given: Given) -> str:
+        """The same answer as JSON."""
+        check_length(given, self.settings)
+        answer = await self._read(WrittenCall(operation, given))
+        note_facts(answer.facts)
+        return answer.text
 
     async def write(
         self, index: str, call: Callable[Parameters, Answer], /, *args: Parameters.args, **kwargs: Parameters.kwargs
@@ -95,7 +108,16 @@ class ServiceContext:
         self._uploads.close()
         for workers in (self._parsers, self._searchers, *self._writers.values()):
             workers.close()
+        if self._processes:
+            self._processes.close()
         self.registry.close()
+
+    async def _read(self, call: Callable[[IndexRegistry], Answer]) -> Answer:
+        """What a call to the indexes returns, on a search thread or by a search process."""
+        deadline, processes = Deadline(self.settings.timeout_seconds), self._processes
+        if processes is None:
+            return await self._done(self._searchers, lambda: call(self.registry), deadline)
+        return await self._done(self._searchers, lambda: processes.answer(call, self.registry, deadline), deadline)
 
     async def _done(self, workers: _Workers, call: Callable[[], Answer], deadline: Deadline) -> Answer:
         future = workers.submit(call, deadline)

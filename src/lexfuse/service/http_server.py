@@ -1,8 +1,7 @@
 """The server: one process that listens, reports when it is ready, and shuts down in order.
 
-One process holds one set of memory maps, encoders and caches, and one version of each index. Several would multiply the memory
-and could answer two pages of a ranking from two versions. Threads are enough: searching and encoding run in compiled code that
-releases the interpreter lock.
+Connections, limits and metrics belong to this process alone, and it decides which version of an index answers. Others may search
+for it (`lexfuse.service.search_processes`).
 """
 
 from __future__ import annotations

@@ -88,6 +88,7 @@ class ServiceSettings(BaseModel):
     max_query_characters: int = Field(default=20_000, ge=1)  # longer texts go to /v1/similar
     timeout_seconds: float = Field(default=30.0, gt=0)
     workers: int = Field(default_factory=lambda: max(2, os.cpu_count() or 1), ge=1)  # search threads
+    search_processes: int = Field(default=0, ge=0)  # processes that search; 0 = the threads do
     max_waiting: int = Field(default=64, ge=0)  # requests waiting for a thread
     max_connections: int = Field(default=1000, ge=1)  # fewer if the limit of open files is lower
     header_seconds: float = Field(default=10.0, gt=0)  # for a client to send the head of a request, and to read on
@@ -96,6 +97,11 @@ class ServiceSettings(BaseModel):
     log_queries: bool = False
     client_header: str = ""  # header of a trusted proxy with the client's address
     allowed_hosts: tuple[str, ...] = ()  # host names to answer to; empty = any, or loopback names on loopback
+
+    @property
+    def search_threads(self) -> int:
+        """Threads that search, or wait for a process that does."""
+        return self.workers + self.search_processes
 
     @field_validator("profiles", "advice", "allowed_hosts", mode="before")
     @classmethod

@@ -9,41 +9,17 @@ import os
 import resource
 import signal
 import sys
-from typing import IO
 
 import orjson
 
 from lexfuse.data.formats.text_file import text_of
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import DataError, MissingDependencyError
+from lexfuse.service.child_process import framed, unframed
 
 MEMORY = 1 << 30  # bytes of address space
 PROCESSOR_SECONDS = 25  # per file
 _NICE = 10  # searches have priority
-_LENGTH = 8  # bytes of the length of a frame
-
-
-def framed(raw: bytes) -> bytes:
-    r"""Bytes with their length in front.
-
-    >>> framed(b"law")
-    b'\x00\x00\x00\x00\x00\x00\x00\x03law'
-    """
-    return len(raw).to_bytes(_LENGTH, "big") + raw
-
-
-def unframed(stream: IO[bytes]) -> bytes:
-    """The next frame; `EOFError` at the end of the stream.
-
-    >>> import io
-    >>> unframed(io.BytesIO(framed(b"law")))
-    b'law'
-    """
-    length = stream.read(_LENGTH)
-    raw = stream.read(int.from_bytes(length, "big")) if len(length) == _LENGTH else b""
-    if len(length) < _LENGTH or len(raw) < int.from_bytes(length, "big"):
-        raise EOFError
-    return raw
 
 
 def main() -> None:

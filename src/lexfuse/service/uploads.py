@@ -8,19 +8,17 @@ after another and ends with the service.
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
-from contextlib import suppress
-from threading import Lock, Timer
-from typing import IO, Any, NamedTuple, cast
+from threading import Lock
+from typing import NamedTuple
 
 import orjson
 
 from lexfuse.deadline import Deadline
 from lexfuse.errors import DataError, MissingDependencyError, UnreadableFileError, error_classes
-from lexfuse.service.upload_child import MEMORY, PROCESSOR_SECONDS, framed, unframed
+from lexfuse.service.child_process import ChildProcess
+from lexfuse.service.upload_child import MEMORY, PROCESSOR_SECONDS
 
-_COMMAND = (sys.executable, "-P", "-m", "lexfuse.service.upload_child")  # -P: import no module from the current folder
+_MODULE = "lexfuse.service.upload_child"
 _ERRORS = {kind.code: kind for kind in error_classes(DataError)}
 _ADVICE = "save it as plain text, or send a part of it"
 
@@ -44,14 +42,17 @@ class UploadReader:
     def __init__(self) -> None:
         """Start without children."""
         self._lock = Lock()
-        self._idle: list[_Child] = []
+        self._idle: list[ChildProcess] = []
         self._closed = False
 
     def read(self, raw: bytes, name: str, deadline: Deadline) -> UploadText:
         """The text of a file; `UnreadableFileError` if it has none, or needs too much time or memory."""
         child = self._taken()
         try:
-            answer = child.ask(raw, name, deadline)
+            answer = orjson.loads(child.ask(name.encode("utf-8", "replace"), raw, seconds=deadline.left))
+        except EOFError:
+            child.kill()
+            raise _failure(child, name, deadline) from None
         except BaseException:
             child.kill()
             raise
@@ -69,11 +70,11 @@ class UploadReader:
         for child in idle:
             child.kill()
 
-    def _taken(self) -> _Child:
+    def _taken(self) -> ChildProcess:
         with self._lock:
-            return self._idle.pop() if self._idle else _Child()
+            return self._idle.pop() if self._idle else ChildProcess(_MODULE, quiet=True)
 
-    def _give_back(self, child: _Child) -> None:
+    def _give_back(self, child: ChildProcess) -> None:
         with self._lock:
             if not self._closed:
                 self._idle.append(child)
@@ -81,43 +82,12 @@ class UploadReader:
         child.kill()
 
 
-class _Child:
-    """One child process."""
-
-    def __init__(self) -> None:
-        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-        self._process = subprocess.Popen(_COMMAND, stdin=pipe, stdout=pipe, stderr=nothing)  # noqa: S603 -- constants
-        self._to, self._from = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
-
-    def ask(self, raw: bytes, name: str, deadline: Deadline) -> dict[str, Any]:
-        """The child's answer for a file; the child is killed at the deadline."""
-        watch = Timer(deadline.left, self._process.kill)
-        watch.daemon = True
-        watch.start()
-        try:
-            self._to.write(framed(name.encode("utf-8", "replace")) + framed(raw))
-            self._to.flush()
-            answer = unframed(self._from)
-        except (BrokenPipeError, EOFError):
-            self._process.wait()
-            raise self._failure(name, deadline) from None
-        finally:
-            watch.cancel()
-        answered: dict[str, Any] = orjson.loads(answer)
-        return answered
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._to, self._from):
-            with suppress(OSError):  # unsent data is lost on purpose
-                pipe.close()
-
-    def _failure(self, name: str, deadline: Deadline) -> Exception:
-        if deadline.passed:
-            return deadline.error()
-        if self._process.returncode == -signal.SIGXCPU:
-            reason = f"the file takes more than {PROCESSOR_SECONDS} seconds to read; {_ADVICE}"
-        else:
-            reason = f"the file needs more than {MEMORY >> 20:,} MB of memory to read, or is damaged; {_ADVICE}"
-        return UnreadableFileError(reason, path=name)
+def _failure(child: ChildProcess, name: str, deadline: Deadline) -> Exception:
+    """The error of a child that ended instead of answering."""
+    if deadline.passed:
+        return deadline.error()
+    if child.process.returncode == -signal.SIGXCPU:
+        reason = f"the file takes more than {PROCESSOR_SECONDS} seconds to read; {_ADVICE}"
+    else:
+        reason = f"the file needs more than {MEMORY >> 20:,} MB of memory to read, or is damaged; {_ADVICE}"
+    return UnreadableFileError(reason, path=name)

@@ -83,6 +83,8 @@ def serve(
     settings = load_settings(flags, config).settings
     if settings.indexes:
         raise ConfigError("a service of a cluster has no other indexes; remove indexes from its settings")
+    if settings.search_processes:
+        raise ConfigError("the shards of a cluster search; remove search_processes from the settings of the service")
     tls_context(settings.tls_certificate, settings.tls_key)
     store = ClusterStore(uri)
     if not store.is_shared:

@@ -31,7 +31,7 @@ def add_middleware(app: Starlette, settings: ServiceSettings, keys: KeyRing, met
     ['SecurityHeaders', 'RequestLogMiddleware', 'OriginCheck', 'ApiKeyMiddleware', 'BodyLimit', 'InFlightLimit']
     """
     # Innermost first. The cheapest checks come first for a request, and refused requests are neither counted nor read.
-    app.add_middleware(InFlightLimit, most=settings.workers + settings.max_waiting, metrics=metrics)
+    app.add_middleware(InFlightLimit, most=settings.search_threads + settings.max_waiting, metrics=metrics)
     app.add_middleware(BodyLimit, most=settings.max_body_bytes, seconds=settings.timeout_seconds, metrics=metrics)
     app.add_middleware(ApiKeyMiddleware, settings=settings, keys=keys, metrics=metrics)
     app.add_middleware(OriginCheck, hosts=settings.allowed_hosts, own=settings.host, metrics=metrics)

@@ -50,6 +50,31 @@ class RequestNotes:
         return {name: value for name in names if (value := getattr(self, name)) not in ("", None)}
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerFacts:
+    """What the log and the metrics say about an answer: its index, version, profile, number of results and stage times.
+
+    >>> from types import SimpleNamespace
+    >>> AnswerFacts.of(SimpleNamespace(index="law", results=["a", "b"], count=len)).values
+    {'index': 'law', 'results': 2}
+    """
+
+    values: dict[str, str | int]  # fields of `RequestNotes`
+    stages: dict[str, float]
+
+    @classmethod
+    def of(cls, answer: object) -> AnswerFacts:
+        """Those of an answer, of any type."""
+        values: dict[str, str | int] = {}
+        for name in ("index", "profile", "generation", "query"):
+            if isinstance(value := getattr(answer, name, None), str | int):  # a tuple has a method of that name
+                values[name] = value
+        if isinstance(results := getattr(answer, "results", None), list):
+            values["results"] = len(results)
+        stages = getattr(getattr(answer, "timing", None), "stages", None)
+        return cls(values, dict(stages) if isinstance(stages, Mapping) else {})
+
+
 _notes: ContextVar[RequestNotes] = ContextVar("notes")
 
 
@@ -59,15 +84,16 @@ def current_notes() -> RequestNotes:
 
 
 def note_answer(answer: object) -> None:
-    """Note the index, version, profile, number of results and stage times of a response."""
+    """Note the facts of an answer."""
+    note_facts(AnswerFacts.of(answer))
+
+
+def note_facts(facts: AnswerFacts) -> None:
+    """Note facts of an answer; what it does not say stays as it was noted before."""
     notes = current_notes()
-    for name in ("index", "profile", "generation", "query"):
-        if isinstance(value := getattr(answer, name, None), str | int):  # a tuple has a method of that name
-            setattr(notes, name, value)
-    if isinstance(results := getattr(answer, "results", None), list):
-        notes.results = len(results)
-    if isinstance(stages := getattr(getattr(answer, "timing", None), "stages", None), Mapping):
-        notes.stages.update(stages)
+    for name, value in facts.values.items():
+        setattr(notes, name, value)
+    notes.stages.update(facts.stages)
 
 
 class RequestLogMiddleware(HttpMiddleware):

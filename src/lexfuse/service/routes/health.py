@@ -36,7 +36,7 @@ async def readyz(request: Request) -> Health:
     service = service_of(request)
     if not getattr(request.app.state, "ready", False):
         raise OverloadError("indexes and models are being loaded; try again in a second", retry_after=1)
-    if (stuck := service.stuck) >= service.settings.workers:
+    if (stuck := service.stuck) >= service.settings.search_threads:
         raise OverloadError(f"all {stuck} search threads are busy with requests whose time is over; restart the service")
     generations = {name: service.registry.index(name).generation for name in service.registry.names}
     return Health(status="ready", indexes=generations, stuck=stuck)

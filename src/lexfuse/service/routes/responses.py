@@ -10,9 +10,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from lexfuse.service.context import ServiceContext
-from lexfuse.service.middleware.request_log import note_answer
 from lexfuse.service.operations.export import Export
-from lexfuse.service.parameters import check_length
 from lexfuse.service.registry import IndexRegistry
 
 Given = TypeVar("Given", bound=BaseModel)
@@ -30,17 +28,8 @@ def json_response(value: BaseModel, status: int = 200, headers: dict[str, str] |
 
 
 async def answered(request: Request, operation: Callable[[IndexRegistry, Given], BaseModel], given: Given) -> Response:
-    """The answer of an operation as a JSON response, serialised on the search thread so that it delays no other request."""
-    service = service_of(request)
-    check_length(given, service.settings)
-
-    def written() -> tuple[BaseModel, str]:
-        value = operation(service.registry, given)
-        return value, value.model_dump_json()
-
-    value, text = await service.run(written)
-    note_answer(value)
-    return Response(text, media_type="application/json")
+    """The answer of an operation as a JSON response, serialised where it was made so that it delays no other request."""
+    return Response(await service_of(request).written(operation, given), media_type="application/json")
 
 
 def download(export: Export) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -74,11 +75,20 @@ async def _answered_form(request: Request) -> Response:
     if upload.text and given.text:
         raise ConfigError("give either a text or a file, not both")
 
-    def similar_to_file(registry: IndexRegistry, given: SimilarParameters) -> SimilarPage:
-        page = similar(registry, given, file_name=raw[1])
-        return page.model_copy(update={"notes": [*upload.notes, *page.notes]})
+    operation = _SimilarToFile(raw[1], tuple(upload.notes))
+    return await answered(request, operation, given.model_copy(update={"text": upload.text or given.text}))
 
-    return await answered(request, similar_to_file, given.model_copy(update={"text": upload.text or given.text}))
+
+@dataclass(frozen=True, slots=True)
+class _SimilarToFile:
+    """The operation for the text of a file, with the remarks of its reader."""
+
+    name: str
+    notes: tuple[str, ...]
+
+    def __call__(self, registry: IndexRegistry, given: SimilarParameters) -> SimilarPage:
+        page = similar(registry, given, file_name=self.name)
+        return page.model_copy(update={"notes": [*self.notes, *page.notes]})
 
 
 def _values(form: FormData) -> dict[str, Any]:
