@@ -16,6 +16,8 @@ from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
 from lexfuse.channels.query_context import query_context
 from lexfuse.errors import ConfigError, DataError, NotFoundError
 from lexfuse.kernels import compilation, threads
+from lexfuse.kernels.compilation import read_only_views
+from lexfuse.kernels.dot_product_numba import take_halves
 from lexfuse.kernels.threads import run_on_cores
 
 every_storage = pytest.mark.parametrize("storage", VectorStorage, ids=lambda storage: storage.value)
@@ -141,6 +143,14 @@ def test_dot_products_by_their_definition(compiled, monkeypatch, storage, dimens
     same([exact_scores(part, queries, query, row)], [expected])
     monkeypatch.setattr(compilation._Waiting, "steps", -(10**15))
     same([exact_scores(part, queries, query, row)], [expected])
+
+
+def test_halves_become_floats_exactly():
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    finite = halves[np.isfinite(halves)].reshape(-1, 31)
+    taken = np.empty(finite.shape, dtype=np.float32)
+    take_halves(*read_only_views(finite.view(np.uint16), np.arange(len(finite))), taken)
+    np.testing.assert_array_equal(taken.view(np.uint32), finite.astype(np.float32).view(np.uint32))
 
 
 def test_pools_by_hand():

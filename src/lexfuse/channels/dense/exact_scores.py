@@ -11,14 +11,13 @@ scores. There are two ways with the same bits, numpy for a few pairs and a compi
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
-from lexfuse.data.arrays import F32, F64, I64, read_only
+from lexfuse.data.arrays import F32, F64, I64
 from lexfuse.kernels.compilation import compiled_is_due, read_only_views
 from lexfuse.kernels.threads import run_on_cores
 
@@ -67,18 +66,12 @@ def _compiled(part: VectorPart, queries: F32, query: I64, row: I64) -> F64:
         matrix, at = part.matrix, row[first:last]
         if part.storage is VectorStorage.FP16:  # which compiled loops do not know
             matrix, at = np.empty((last - first, part.dimension), dtype=np.float32), np.arange(last - first)
-            take_halves(*read_only_views(part.matrix.view(np.uint16), _half_values(), row[first:last]), matrix)
+            take_halves(*read_only_views(part.matrix.view(np.uint16), row[first:last]), matrix)
         scales = part.scales[row[first:last]] if part.storage is VectorStorage.INT8 else part.scales
         add_dots(*read_only_views(matrix, scales, queries, query[first:last], at), scores[first:last])
 
     run_on_cores(work, len(query), max(1, _SHARED_FROM // part.dimension))
     return scores
-
-
-@cache
-def _half_values() -> F32:
-    """The number of every pattern of 16 bits: a look-up is several times as fast as numpy's conversion."""
-    return read_only(np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32))
 
 
 def error_of(norms: F64, highest: float, dimension: int) -> F64:
