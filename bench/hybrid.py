@@ -9,8 +9,8 @@ models in int8. With `--folder` the index is kept there and used again.
 
 Questions are those of the dev split, each asked once, after 20 for the warm-up. Every search finds ten documents by the default
 fusion and depth of a search; it includes reading and encoding the question, titles and snippets not. Each channel alone gets the
-same questions in turn; the peer of the hybrid search is the sum of the three. `--http` then serves the index and asks
-through HTTP, by 1, 8 and 32 clients, as `bench/serve.py --latency` does.
+same questions in turn; the peer of the hybrid search is the sum of the three. Bytes and memory follow. `--http` then serves the
+index and asks through HTTP, by 1, 8 and 32 clients, as `bench/serve.py --latency` does.
 """
 
 from __future__ import annotations
@@ -161,6 +161,20 @@ def rows(times: Times, passages: int, unit: str = "ms") -> Iterator[Record]:
             }
 
 
+def sizes(index: Index, folder: Path, passages: int) -> Iterator[Record]:
+    """Bytes of each channel, and the memory of this process, in which mapped files count as far as they were read."""
+    every = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    for name in CHANNELS:
+        yield _size(f"bytes a passage {name}, {passages:,} passages", index.snapshot.channel_bytes(name), every, passages)
+    resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    yield _size(f"MiB resident, {passages:,} passages", resident, every, 1 << 20)
+
+
+def _size(metric: str, ours: float, every: float, unit: float) -> Record:
+    peer, ratio = "the whole index on disk", round(every / ours, 2)
+    return {"metric": metric, "ours": round(ours / unit, 1), "peer": peer, "theirs": round(every / unit, 1), "ratio": ratio}
+
+
 def main() -> None:
     """Build the index unless it is there, and print every figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -192,12 +206,12 @@ def main() -> None:
             print(
                 f"# {articles:,} articles repeated with noise to {passages:,} passages; indexed in {seconds:,.0f} s", flush=True
             )
-        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-        print(f"# {size / passages:,.0f} bytes a passage on disk", flush=True)
         with Index.open(folder) as index:
             for unit, times in zip(("ms", "ms of processor time"), latencies(index, questions), strict=True):
                 for record in rows(times, passages, unit):
                     show(record)
+            for record in sizes(index, folder, passages):
+                show(record)
         if options.http:
             with served(folder, Path(home)) as service, IndexRegistry.open([IndexPlace.of(folder)]) as library:
                 for record in latency(service, library, Questions(folder), 100 if options.quick else 300):
