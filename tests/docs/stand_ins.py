@@ -1,8 +1,10 @@
-"""Small made-up stand-ins for what a reader of the pages downloads: a repository of law, an archive of LEGI, two collections.
+"""Small made-up stand-ins for what a reader of the pages has or downloads: a repository of law, an archive of LEGI, two published
+collections, and a law of one's own with judged questions and with questions that it does not answer.
 
 Commands run on them as the pages have them. `environment` sends git to the repository here.
 """
 
+import json
 import os
 import subprocess
 import tarfile
@@ -32,6 +34,9 @@ COLLECTIONS = {
     "mmarco-french/qrels.dev.small.tsv": "20\t0\t1\t1\n",
 }
 
+LAW = ("bail", "loyer", "préavis", "congé", "licenciement", "salaire", "grève", "prime", "pause", "retraite", "stage", "apprenti")
+LIFE = ("crêpe", "guitare", "tomate", "dragon", "chaton", "vélo", "pizza", "plage", "fusée", "bougie", "ballon", "piano")
+
 
 def make_stand_ins(folder):
     """Everything, below a folder; the repository is in `upstream`."""
@@ -40,6 +45,7 @@ def make_stand_ins(folder):
         (folder / name).write_text(text, encoding="utf-8")
     _repository(folder / "upstream" / "legalize-fr")
     _archive(folder / ARCHIVE)
+    _judged_law(folder)
 
 
 def environment(folder):
@@ -81,6 +87,35 @@ def _archive(file):
             )
             _add(archive, f"legi/global/{CODE}/article/LEGI/ARTI/00/00/00/00/0{number}/LEGIARTI{number:012}.xml", article)
         _add(archive, "legi/global/LEGITEXT000000000001/article/LEGIARTI000000000009.xml", "<ARTICLE/>")
+
+
+def _judged_law(folder):
+    """A code with 48 judged questions in two files; what is judged relevant is not always found first."""
+    law = folder / "data" / "law"
+    (law / "qrels").mkdir(parents=True)
+    articles = [(one, other) for one in LAW for other in LAW if one != other]
+    _write_lines(law / "corpus.jsonl", (_article(number, *words) for number, words in enumerate(articles, start=1)))
+    asked = [(f"q{number}", one, other) for number, (one, other) in enumerate(articles[:96:2])]
+    questions = [{"_id": id, "text": f"règles du {one} et du {other} ?"} for id, one, other in asked]
+    for file in (law / "queries.jsonl", folder / "questions.jsonl"):
+        _write_lines(file, questions)
+    for names, some in ((("qrels/train.tsv", "own.tsv"), asked[::2]), (("qrels/test.tsv", "others.tsv"), asked[1::2])):
+        rows = [f"{id}\t{one}-{other if number % 3 else 'apprenti'}\t1\n" for number, (id, one, other) in enumerate(some)]
+        for file in (law / names[0], folder / names[1]):
+            file.write_text("query-id\tcorpus-id\tscore\n" + "".join(rows), encoding="utf-8")
+    for name, lasts in (("other.jsonl", LIFE[:2]), ("more.jsonl", LIFE[2:4])):
+        lines = [{"_id": f"{one} {last}", "text": f"règles du {one} et du {last} ?"} for one in LIFE for last in lasts]
+        _write_lines(folder / name, lines)
+
+
+def _article(number, one, other):
+    metadata = {"code": "Code civil", "number": f"L{number}", "kind": "statute", "language": "fr", "headings": [f"Du {one}"]}
+    text = f"Le {one} suit les règles du {other} et de la demande."
+    return {"_id": f"{one}-{other}", "title": f"Article L{number}", "text": text, "metadata": metadata}
+
+
+def _write_lines(file, records):
+    file.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), encoding="utf-8")
 
 
 def _add(archive, name, text):
