@@ -2,7 +2,7 @@
 
     python bench/install.py [--quick] [--json] [--before FOLDER]
 
-Builds the wheels of this checkout and installs them into a new environment, with the dependencies at the versions of the lock
+Builds the wheels of this checkout and installs them into a new environment, with the dependencies at the versions of its lock
 file: first the engine with its dependencies, then the models. "import" and "help" are processor seconds of `import lexfuse` and
 `lexfuse --help` there, the median of seven runs (--quick: three) after one that compiles the bytecode. "first search" is wall
 clock from the start of `pip install` of the two wheels to the end of a search that fuses words and vectors on
@@ -90,9 +90,8 @@ def measured(checkout: Path, home: Path, repeats: int) -> dict[str, float]:
     models = checkout / "packages" / "lexfuse-models-fr"
     if models.is_dir():
         wheels.append(wheel_of(models, home / "models"))
-    locked = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "locked_requirements.py"], capture_output=True, text=True, check=True
-    ).stdout
+    script = ROOT / "scripts" / "locked_requirements.py"
+    locked = subprocess.run([sys.executable, script, "--of", checkout], capture_output=True, text=True, check=True).stdout
     (home / "requirements.txt").write_text(locked, "utf-8")
     found = {"wheel of the engine, MB": wheels[0].stat().st_size / MB}
     if models.is_dir():

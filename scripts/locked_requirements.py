@@ -1,12 +1,14 @@
 """The part of the lock file that an installation of LexFuse needs: pinned versions with hashes, as pip reads them.
 
-    python scripts/locked_requirements.py [EXTRA ...]
+    python scripts/locked_requirements.py [EXTRA ...] [--of CHECKOUT]
 
-Runs in .venv, which has every package of the lock file: their metadata say what needs what on this platform.
+Runs in .venv, which has every package of the lock file: their metadata say what needs what on this platform. CHECKOUT is another
+one of LexFuse, with its own lock file.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 import tomllib
@@ -21,16 +23,17 @@ ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?==.*?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 
 
-def needed(extras: Sequence[str] = ()) -> dict[str, Distribution]:
+def needed(extras: Sequence[str] = (), checkout: Path = ROOT) -> dict[str, Distribution]:
     """The installed distributions that LexFuse with these extras needs, by name, without itself."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((checkout / "pyproject.toml").read_text("utf-8"))["project"]
     offered = project["optional-dependencies"]
     if unknown := sorted(set(extras) - set(offered)):
         raise SystemExit(f"lexfuse has no extra {', '.join(unknown)}; it has {', '.join(offered)}")
     requirements = [*project["dependencies"], *(one for extra in extras for one in offered[extra])]
     own = [one for one in map(Requirement, requirements) if one.name == "lexfuse"]  # lexfuse[serve] in an extra
     found = _closure([one for one in map(Requirement, requirements) if one.name != "lexfuse"], {})
-    return dict(sorted((found | (needed(sorted({extra for one in own for extra in one.extras})) if own else {})).items()))
+    inner = needed(sorted({extra for one in own for extra in one.extras}), checkout) if own else {}
+    return dict(sorted((found | inner).items()))
 
 
 def _closure(requirements: Iterable[Requirement], seen: dict[tuple[str, str], Distribution]) -> dict[str, Distribution]:
@@ -67,4 +70,8 @@ def locked(names: Iterable[str], lock: Path = ROOT / "requirements.lock") -> str
 
 
 if __name__ == "__main__":
-    sys.stdout.write(locked(needed(sys.argv[1:])))
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("extras", nargs="*", metavar="EXTRA")
+    parser.add_argument("--of", type=Path, default=ROOT, metavar="CHECKOUT")
+    asked = parser.parse_args()
+    sys.stdout.write(locked(needed(asked.extras, asked.of), asked.of / "requirements.lock"))

@@ -56,7 +56,7 @@ def test_whole_files(tmp_path):
 def test_a_table_with_other_columns(tmp_path):
     run(EXAMPLES / "cases.csv", tmp_path / "out", *CASES)
     case = read_corpus(tmp_path / "out").document("C-2")
-    assert (case.court, case.date.isoformat(), case.extra) == ("Second", "2020-06-14", {"fee": 25})
+    assert (case.court, case.date.isoformat(), case.extra) == ("Second", "2020-06-14", {"judge": "Moreau", "fee": 25})
 
 
 @pytest.mark.parametrize("words", [[], ["--format", "csv"]])

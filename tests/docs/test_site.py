@@ -51,6 +51,8 @@ def test_a_task_is_found_within_two_clicks(found):
     section = sections(found["page"]).get(found["anchor"])
     assert section, f"{found['page']} has no heading #{found['anchor']}"
     assert found["sign"] in section
+    if found["sign"].startswith(("lexfuse ", "--")):
+        assert found["sign"] in "".join(re.findall(r"^```console.*?^```$", section, re.MULTILINE | re.DOTALL))
 
 
 def pages_of(entries):

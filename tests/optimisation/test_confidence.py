@@ -42,6 +42,10 @@ def test_it_recognises_what_the_corpus_does_not_answer_and_travels_in_the_profil
     assert tuned.calibration.recognised >= 0.9
     assert tuned.calibration.refused <= 0.05
     assert tuned.held_out == tuned.calibration
+    with pytest.raises(
+        ConfigError, match="a test of it needs at least 1 judged and 1 off-topic questions with results, got 24 and 0"
+    ):
+        tune_confidence(index.version, "bm25", (real, qrels), off, held_out=(real, qrels, Queries.of([Query("x", "zzz", "fr")])))
     tuned.spec.save(tmp_path / "bm25.toml")
     spec = SearchSpec.read(tmp_path / "bm25.toml")
     assert spec == tuned.spec

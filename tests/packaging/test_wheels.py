@@ -1,6 +1,7 @@
 """The wheels and the source distribution: built, checked, and installed where nothing else is but what they declare."""
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -64,6 +65,19 @@ def test_what_was_built_is_fit_for_an_index(dist, wheels):
     assert len(files) == 3
     report = run(sys.executable, "-m", "twine", "--no-color", "check", "--strict", *files)
     assert report.count("PASSED") == 3
+
+
+@pytest.mark.parametrize(
+    ("page", "engine", "models"),
+    [
+        ("README.md", r"a wheel of ([\d.]+) MB", r"French legal models, ([\d.]+) MB"),
+        ("docs/installation.md", r"\| wheel of the engine \|.*\| ([\d.]+) MB", r"\| wheel of the models \|.*\| ([\d.]+) MB"),
+    ],
+)
+def test_the_docs_say_how_large_the_wheels_are(wheels, page, engine, models):
+    text = (ROOT / page).read_text("utf-8")
+    for name, said in (("lexfuse", engine), ("lexfuse_models_fr", models)):
+        assert 1_000_000 * float(re.search(said, text)[1]) == pytest.approx(wheels[name].stat().st_size, rel=0.05)
 
 
 def sources(folder):

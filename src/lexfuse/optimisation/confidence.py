@@ -86,20 +86,26 @@ def tune_confidence(
     if both := sorted(set(judged[1].queries) & set(further.queries)):
         raise ConfigError(f"question {both[0]!r} has judgements and further judgements; give one of both")
     examples = read_examples(version, spec, *judged, off_topic, further, progress=progress)
-    real, off = (int((examples.kinds == kind).sum()) for kind in (2, 0))
-    if min(real, off) < FEWEST:
-        counts = f"at least {FEWEST} judged and {FEWEST} off-topic questions with results, got {real} and {off}"
-        raise ConfigError(f"a calibration needs {counts}")
+    _check_numbers("a calibration", FEWEST, examples)
     fitted = fit_confidence(examples)
     known, validated = quality(fitted, examples), cross_validated(examples)
     others, other = None, None
     if held_out is not None:
         others = read_examples(version, spec, *held_out, progress=progress)
+        _check_numbers("a test of it", 1, others)
         other = quality(fitted, others)
     evidence = dict(spec.evidence) | _evidence("confidence", known) | _evidence("cross-validated confidence", validated)
     evidence |= _evidence("held-out confidence", other) if other else {}
     skipped = {"calibration": examples.without, **({"held_out": others.without} if others else {})}
     return TunedConfidence(spec.replace(confidence=fitted, evidence=evidence), known, validated, other, skipped)
+
+
+def _check_numbers(what: str, fewest: int, examples: ConfidenceExamples) -> None:
+    """An error if there are too few questions of a kind; questions without results say nothing."""
+    real, off = (int((examples.kinds == kind).sum()) for kind in (2, 0))
+    if min(real, off) < fewest:
+        counts = f"at least {fewest} judged and {fewest} off-topic questions with results, got {real} and {off}"
+        raise ConfigError(f"{what} needs {counts}")
 
 
 def fit_confidence(examples: ConfidenceExamples, ridge: float = RIDGE) -> ConfidenceSpec:
