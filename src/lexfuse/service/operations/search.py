@@ -168,7 +168,7 @@ def expansions_of(found: Sequence[Expansion]) -> list[ExpansionCard]:
 
 
 def confidence_of(found: Confidence | None, best: SearchHit | None) -> ConfidenceCard | None:
-    """The confidence of an answer, with the passage of the best hit; a millionth is exact enough, and the same on every machine."""
+    """The confidence that the best hit answers, with its passage; a millionth is exact enough, and the same on every machine."""
     if found is None:
         return None
     answer, topic = round(found.answer, 6), round(found.topic, 6)
