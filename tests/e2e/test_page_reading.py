@@ -44,6 +44,17 @@ def test_the_question_stays_with_a_document(visit, width, script):
     assert titles(page)[:2] == [first, second]
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_short_text_is_opened_with_its_title_and_its_passage_in_view(visit, width):
+    page = visit(RESULTS, width=width, expert=False)
+    page.locator("[data-result] .title a").first.click()
+    expect(page.locator("#best")).to_be_in_viewport()
+    bar, title = page.locator(".trail").bounding_box(), page.locator("h1").bounding_box()
+    assert bar["y"] + bar["height"] <= title["y"]  # the bar does not cover the title
+    below = page.locator("#best").bounding_box()
+    assert below["y"] + below["height"] <= page.viewport_size["height"]
+
+
 def test_a_further_page_is_the_one_to_go_back_to(visit):
     page = visit("/?q=salari%C3%A9")
     page.locator("a[rel=next]").click()
