@@ -183,13 +183,26 @@ def test_searches_are_kept_in_the_browser(visit):
     feed = page.request.get(saved.locator("a.feed").get_attribute("href"))
     assert feed.headers["content-type"].startswith("application/atom+xml")
     assert feed.text().count("<entry>") == 10
-    saved.locator("a.asked").click()
+    saved.locator(".asked a").click()
     expect(page.get_by_role("searchbox")).to_have_value(QUESTION)
     page.goto("/kept")
     saved.get_by_role("button", name="Remove").click()
     expect(page.locator("[data-empty=saved]")).to_be_visible()
     plain = visit("/kept", script=False)
     expect(plain.get_by_text("Without JavaScript")).to_be_visible()
+
+
+def test_the_history_tells_searches_apart_and_keeps_long_questions_short(visit):
+    page = visit("/?q=loyer&filter=kind%3Ddecision&index=labour", width=390, expert=False)
+    page.goto("/?q=loyer&index=labour")
+    page.goto(f"/?q={'loyer+' * 300}")
+    page.goto("/kept")
+    rows = page.locator("[data-list=history] li .asked")
+    expect(rows).to_have_count(3)
+    line = rows.nth(1).locator("a").bounding_box()["height"]
+    assert rows.nth(0).locator("a").bounding_box()["height"] < 2 * line
+    narrowed = [each.inner_text() for each in rows.locator("small").all()]
+    assert narrowed[2] == f"{narrowed[1]} · Decision"
 
 
 def test_paper_has_the_address_and_the_day(visit):
