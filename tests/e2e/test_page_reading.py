@@ -210,6 +210,11 @@ def test_paper_has_the_address_and_the_day(visit):
     expect(page.locator(".printed")).to_be_hidden()
     page.emulate_media(media="print")
     expect(page.locator(".printed")).to_contain_text(re.compile(r"http://\S+/\?q=\S+ · \d+\s\w+\s\d{4}"))
+    page.emulate_media(media="screen")
+    page.locator("[data-result] .title a").first.click()
+    expect(page.locator(".trail")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.locator(".trail")).to_be_hidden()
 
 
 def test_cited_texts_have_the_width_of_a_phone(visit):
