@@ -12,7 +12,6 @@ from playwright.sync_api import expect
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 
-
 WIDER = "() => [...document.querySelectorAll('.scrolled')].some((each) => each.scrollWidth > each.clientWidth)"
 
 

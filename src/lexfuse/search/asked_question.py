@@ -84,8 +84,8 @@ def read_question(
     `spelling` says what happens to misspelt words, in a search `by_words` alone or by vectors too; a question with operators is
     taken as it is written.
 
-    A question without a letter or digit is an `EmptyQuestionError`; an expression without a word to rank by, or one that is too large, is a
-    `ConfigError`.
+    A question without a letter or digit is an `EmptyQuestionError`; an expression without a word to rank by, or one that is too
+    large, is a `ConfigError`.
 
     >>> found = read_question(IndexVersion(snapshot), 'prêt -"autre lecteur"')
     >>> found.ranked.text, found.within.tolist()
