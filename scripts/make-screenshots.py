@@ -86,11 +86,11 @@ PICTURES = {
     "search": Picture(f"/?q={QUESTION}", (1320, 1130), expert=True, settle=why_first),
     "similar": Picture("/similar?document=lyon-2021-vice", (1320, 1250), expert=True, settle=first_pairs),
     "page-home": Picture("/", (1320, 700)),
-    "page-answer": Picture(f"/?q={ANSWERED}&profile=bm25", (1320, 900)),
+    "page-answer": Picture(f"/?q={ANSWERED}&profile=words", (1320, 900)),
     "page-document": Picture(f"/documents/L1237-13%402008?q={ANSWERED}&rank=1", (1320, 900)),
     "page-compare": Picture(f"/compare?q={QUESTION}&profile=bm25&profile=dense&profile=hybrid", (1320, 900), expert=True),
     "page-judging": Picture("/judging", (1320, 900), expert=True),
-    "page-phone": Picture(f"/?q={ANSWERED}&profile=bm25", (390, 844), scheme="dark"),
+    "page-phone": Picture(f"/?q={ANSWERED}&profile=words", (390, 844), scheme="dark"),
 }
 
 

@@ -12,6 +12,8 @@ from playwright.sync_api import expect
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 
+WIDER = "() => [...document.querySelectorAll('.scrolled')].some((each) => each.scrollWidth > each.clientWidth)"
+
 
 def results(page):
     return page.locator("[data-result]")
@@ -114,6 +116,9 @@ def test_two_judges_grade_agree_export_and_are_advised(visit, shoot, tmp_path):
     qrels = read_qrels(tmp_path / "judgements.qrels", queries=queries.ids)
     assert sorted(grade for each in qrels.as_dict().values() for grade in each.values()) == [0, 0, 1, 3]
     shoot(page, "bench-1366.png")
+    phone.goto("/judging")
+    assert not phone.evaluate(WIDER)  # tables are stacked, so that nothing scrolls sideways
+    expect(phone.locator("td[data-label='Résultats']").first).to_be_visible()
 
     name_oneself(page, "Anna d'Arc", "Your name as a judge", "Use this name")
     grade(

@@ -44,6 +44,17 @@ def test_the_question_stays_with_a_document(visit, width, script):
     assert titles(page)[:2] == [first, second]
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_short_text_is_opened_with_its_title_and_its_passage_in_view(visit, width):
+    page = visit(RESULTS, width=width, expert=False)
+    page.locator("[data-result] .title a").first.click()
+    expect(page.locator("#best")).to_be_in_viewport()
+    bar, title = page.locator(".trail").bounding_box(), page.locator("h1").bounding_box()
+    assert bar["y"] + bar["height"] <= title["y"]  # the bar does not cover the title
+    below = page.locator("#best").bounding_box()
+    assert below["y"] + below["height"] <= page.viewport_size["height"]
+
+
 def test_a_further_page_is_the_one_to_go_back_to(visit):
     page = visit("/?q=salari%C3%A9")
     page.locator("a[rel=next]").click()
@@ -172,7 +183,7 @@ def test_searches_are_kept_in_the_browser(visit):
     feed = page.request.get(saved.locator("a.feed").get_attribute("href"))
     assert feed.headers["content-type"].startswith("application/atom+xml")
     assert feed.text().count("<entry>") == 10
-    saved.locator("a.asked").click()
+    saved.locator(".asked a").click()
     expect(page.get_by_role("searchbox")).to_have_value(QUESTION)
     page.goto("/kept")
     saved.get_by_role("button", name="Remove").click()
@@ -181,11 +192,29 @@ def test_searches_are_kept_in_the_browser(visit):
     expect(plain.get_by_text("Without JavaScript")).to_be_visible()
 
 
+def test_the_history_tells_searches_apart_and_keeps_long_questions_short(visit):
+    page = visit("/?q=loyer&filter=kind%3Ddecision&index=labour", width=390, expert=False)
+    page.goto("/?q=loyer&index=labour")
+    page.goto(f"/?q={'loyer+' * 300}")
+    page.goto("/kept")
+    rows = page.locator("[data-list=history] li .asked")
+    expect(rows).to_have_count(3)
+    line = rows.nth(1).locator("a").bounding_box()["height"]
+    assert rows.nth(0).locator("a").bounding_box()["height"] < 2 * line
+    narrowed = [each.inner_text() for each in rows.locator("small").all()]
+    assert narrowed[2] == f"{narrowed[1]} · Decision"
+
+
 def test_paper_has_the_address_and_the_day(visit):
     page = visit(RESULTS)
     expect(page.locator(".printed")).to_be_hidden()
     page.emulate_media(media="print")
     expect(page.locator(".printed")).to_contain_text(re.compile(r"http://\S+/\?q=\S+ · \d+\s\w+\s\d{4}"))
+    page.emulate_media(media="screen")
+    page.locator("[data-result] .title a").first.click()
+    expect(page.locator(".trail")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.locator(".trail")).to_be_hidden()
 
 
 def test_cited_texts_have_the_width_of_a_phone(visit):

@@ -98,6 +98,7 @@ def test_words_are_dropped_weighed_and_added(found):
     expect(found.get_by_label("Weight of loyer")).to_have_value("5")
     with found.expect_response("**/similar"):
         found.get_by_role("button", name="Pick the words again").click()
+    expect(found.locator(".terms label span")).to_have_count(len(before))
     expect(results(found).first.get_by_role("heading")).to_have_text(first)
     assert words(found) == before
 

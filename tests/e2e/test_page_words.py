@@ -107,12 +107,21 @@ def test_the_answer_comes_first_and_its_passage_is_copied(visit, width):
     card = page.locator("[data-answer]")
     expect(card).to_contain_text("rétractation")
     assert not [one["id"] for one in Axe().run(page).response["violations"]]
-    card.get_by_role("button").click()
-    expect(card.get_by_role("button")).to_have_text("Copied")
+    card.locator("[data-copies]").click()
+    expect(card.locator("[data-copies]")).to_have_text("Copied")
     assert "rétractation" in page.evaluate("navigator.clipboard.readText()")
-    expect(results(page).first.locator(".snippet")).to_have_count(0)  # the card has its passage
-    title = card.locator(".source a").inner_text()
-    card.locator(".actions a").click()
+    shown = card.locator(".passage").inner_text()
+    assert shown[0].isupper()  # the passage begins with its sentence
+    assert re.search(r"[.;]( …)?$", shown)  # and ends with one
+    titles = results(page).locator(".title").all_inner_texts()
+    assert len(titles) == len(set(titles))  # the answer is the first result, and not listed twice
+    expect(results(page).first).to_have_attribute("data-answer", "")
+    page.keyboard.press("k")  # the focus was on the button of the first result
+    expect(card.locator(".title a")).to_be_focused()
+    page.keyboard.press("w")
+    expect(card.locator(".verdict")).to_be_visible()
+    title = card.locator(".title a").inner_text()
+    card.get_by_role("link", name="Open the article").click()
     expect(page.locator("h1")).to_have_text(title)
     expect(page.locator("#best")).to_be_in_viewport()
     expect(page.locator(".trail a[rel=next]")).to_be_visible()  # the question stays
@@ -127,7 +136,7 @@ def test_what_nothing_answers_is_said_with_the_nearest_results_and_without_a_scr
     assert sizes[0] == sizes[1]  # what answers nothing is not in large type
     page.goto(f"/?q={quote(ANSWERED)}")
     expect(page.locator("[data-answer]")).to_be_visible()
-    expect(page.locator("[data-answer] button")).to_be_hidden()  # it needs a script
+    expect(page.locator("[data-answer] [data-copies]")).to_be_hidden()  # it needs a script
     page.goto("/?q=L.+1237-13")  # the question names the document that it wants
     expect(page.locator("[data-answer], [data-unanswered]")).to_have_count(0)
 

@@ -4,7 +4,7 @@ import pytest
 
 from lexfuse import Document, Index, Queries, Query
 from lexfuse.channels.lexical import expression_match
-from lexfuse.errors import ConfigError
+from lexfuse.errors import ConfigError, EmptyQuestionError
 from lexfuse.storage.segments.segment import Segment
 
 TEXTS = {
@@ -110,6 +110,12 @@ def test_what_cannot_be_answered_is_refused(index, monkeypatch):
     monkeypatch.setattr(expression_match, "MAX_PREFIX_WORDS", 2)
     with pytest.raises(ConfigError, match="words begin with 'lic', 2 are allowed; write more letters"):
         index.search("lic*")
+
+
+@pytest.mark.parametrize("question", ["", " \n", "?!.,;", "« … »", "§ 🙂"])
+def test_a_question_without_a_word_is_empty(index, question):
+    with pytest.raises(EmptyQuestionError, match="ask with at least one word"):
+        index.search(question)
 
 
 def test_a_segment_without_positions_gives_the_same_answers(tmp_path):

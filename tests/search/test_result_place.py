@@ -41,3 +41,11 @@ def test_words_of_the_law_and_corrected_words_are_marked_as_in_the_results(tmp_p
         for question, words in (("mon patron veut me virer", {"employeur", "licenciement"}), ("licensiement", {"licenciement"})):
             found = question_matches(index.version, question, index.document("L1"))
             assert words <= {text[one.start : one.end] for one in found}
+
+
+def test_common_words_of_an_expression_of_the_law_are_not_marked(tmp_path):
+    text = "Le contrat de travail à durée indéterminée est rompu avec un préavis."
+    others = [Document(f"L{n}", text="Le contrat de travail et sa durée.", language="fr") for n in range(2, 40)]
+    with Index.build(tmp_path / "law.index", [Document("L1", text=text, language="fr"), *others]) as index:
+        found = question_matches(index.version, "préavis CDI", index.document("L1"))
+    assert [text[one.start : one.end] for one in found] == ["indéterminée", "préavis"]

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.passages import Passage
-from lexfuse.text.snippets import Snippet, snippet
+from lexfuse.text.snippets import Snippet, snippet, whole_sentences
 
 FRENCH = Analyser("fr")
 
@@ -87,3 +87,35 @@ def test_a_snippet_begins_with_its_sentence_where_that_starts_shortly_before():
     text = f"{'Autre chose. ' * 20}{sentence} {'Et encore autre chose. ' * 20}"
     found = snippet(text, Analyser("fr"), {"heur": 1.0, "salair": 2.0}, width=100)
     assert found.text.startswith("À défaut d'accord, les heures")
+
+
+SENTENCES = ("Le salarié licencié a droit à une indemnité.", "Les modalités de calcul suivent.", "Un décret les fixe.")
+
+
+@pytest.mark.parametrize(
+    ("term", "width", "expected"),
+    [
+        ("indemn", 20, SENTENCES[:1]),  # it is completed at both ends
+        ("calcul", 20, SENTENCES[1:2]),  # what has no match is left out
+        ("calcul", 40, SENTENCES[1:2]),  # so is the beginning of a sentence after it
+        ("absent", 20, SENTENCES[:1]),  # without a match it is the sentence in which the snippet begins
+    ],
+)
+def test_a_passage_has_whole_sentences(term, width, expected):
+    text = "\n".join(SENTENCES)
+    shown = snippet(text, FRENCH, {term: 1.0}, width=width)
+    assert whole_sentences(text, shown, "fr").of(text) == "\n".join(expected)
+
+
+def test_a_sentence_that_is_too_long_stays_cut():
+    text = f"Vu la demande, {'considérant ceci, ' * 100} le préavis est dû."
+    shown = snippet(text, FRENCH, terms("préavis"))
+    assert whole_sentences(text, shown, "fr") == shown.span
+
+
+@given(st.text(alphabet="aéloi'’ .\n-L1234", max_size=400), st.integers(20, 120))
+def test_whole_sentences_lie_in_the_text_and_keep_the_matches(text, width):
+    shown = snippet(text, FRENCH, terms("loi aloi L1"), width=width)
+    whole = whole_sentences(text, shown, "fr")
+    assert 0 <= whole.start <= whole.end <= len(text)
+    assert all(whole.start <= match.start and match.end <= whole.end for match in shown.matches)

@@ -186,7 +186,7 @@ def test_progress_and_agreement_are_shown(client):
     text = client.get("/judging").text
     assert "2 of 59 for a verdict" in text
     assert "Max · Zoé" in text
-    assert f"<td>{pair['kappa']:.2f}</td>" in text
+    assert f'data-label="Cohen’s kappa">{pair["kappa"]:.2f}</td>' in text
     french = client.get("/judging", headers={"accept-language": "fr"}).text
     assert "2 sur 59 pour un verdict" in french
 

@@ -138,6 +138,7 @@ def test_unknown_parameters_of_pages_are_refused(client, path):
         ("/?q=x&index=%3Cscript%3E", 404, "&lt;script&gt;"),
         ("/?q=x&cursor=%3Cscript%3E", 400, "Cela ne peut pas être demandé"),
         ("/?q=x&as_of=tomorrow", 400, "tomorrow"),
+        ("/?q=%3F%21.", 400, "La question ne contient aucun mot"),
         ("/?q=-bail", 400, "Les opérateurs de la question ne peuvent pas être suivis"),
         ("/why/art2", 400, "Cela ne peut pas être demandé"),
         ("/?q=" + "x" * 30_000, 413, "Trop volumineux"),

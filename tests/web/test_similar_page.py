@@ -212,3 +212,21 @@ def test_a_channel_that_is_not_complete_says_how_far_it_is(site, tmp_path):
         assert words.startswith("The sentences of 3 of 4 documents can be compared so far")
         fill_channel(index, "sentences")
         assert note() == []
+
+
+def test_few_pairs_of_paragraphs_are_shown_and_long_ones_are_cut(site, tmp_path):
+    told = "The tenant held over after the lease ended and owes the rent of the whole month to the landlord."
+    text = "\n\n".join(
+        f"{number}. {told} {number} chairs were left. {'Nothing else is known of them. ' * 40}" for number in range(1, 9)
+    )
+    client = site([Document(name, title=name, text=text, language="en", kind=DocumentKind.DECISION) for name in ("a", "b")])
+    with IndexFolder(tmp_path / "law.index") as index:
+        index.channels.make("sentences", plan_channel("sentences", ChannelPlan("fr-legal-dense")))
+        fill_channel(index, "sentences")
+    client.app.state.service.registry.refresh()
+    answer = client.get("/similar", params={"document": "a"})
+    total = int(re.search(r"(\d+) pairs of matching paragraphs", answer.text)[1])
+    shown = re.findall(r"<blockquote>(.*?)</blockquote>", answer.text, re.DOTALL)
+    assert len(shown) == 2 * 5
+    assert f"{total - 5} more pairs" in answer.text
+    assert all(len(re.sub(r"<[^>]*>", "", html.unescape(one))) < 520 for one in shown)

@@ -84,15 +84,15 @@ def read_question(
     `spelling` says what happens to misspelt words, in a search `by_words` alone or by vectors too; a question with operators is
     taken as it is written.
 
-    An empty question is an `EmptyQuestionError`; an expression without a word to rank by, or one that is too large, is a
-    `ConfigError`.
+    A question without a letter or digit is an `EmptyQuestionError`; an expression without a word to rank by, or one that is too
+    large, is a `ConfigError`.
 
     >>> found = read_question(IndexVersion(snapshot), 'prêt -"autre lecteur"')
     >>> found.ranked.text, found.within.tolist()
     ('prêt', [True, True, False, True, True, True])
     """
     query = Query("q", question, asked_language(version, language)) if isinstance(question, str) else question
-    if not query.text.strip():
+    if not any(map(str.isalnum, query.text)):
         raise EmptyQuestionError("the question is empty; ask with at least one word")
     if not operators:
         return _corrected(version, AskedQuestion(query, query), spelling, by_words=by_words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lexfuse.data.document import Document
@@ -59,14 +59,20 @@ def question_matches(
     """
     asked = read_question(version, question, language, operators=operators, spelling=Spelling.AUTO).ranked
     words = version.words
-    law = {term for one in version.everyday_words().expansions(asked.text, asked.language) for term in one.terms}
+    expansions = version.everyday_words().expansions(asked.text, asked.language)
+    law = {term for one in expansions for term in one.terms}
     held = document.id in words.snapshot.ids
     found = words.evidence(asked, [document.id])[0].terms if held else None
     analyser = _analyser(version, document)
     citing = citing_terms(asked.text, analyser)
     if found is None:
         return text_matches(version, document, law | {*analyser.terms(asked.text)} - citing)
-    return text_matches(version, document, law | telling({part.term: part.idf for part in found if part.term not in citing}))
+    weights = {part.term: part.idf for part in found if part.term not in citing}
+    if law:  # common words of an expression, such as those of "contrat de travail", are left out as those of the question are
+        added = replace(asked, text=" ".join(text for one in expansions for text in one.law))
+        parts = words.evidence(added, [document.id])[0].terms or ()
+        weights |= {part.term: part.idf for part in parts if part.term in law}
+    return text_matches(version, document, set(telling(weights)))
 
 
 def words_in_document(version: IndexVersion, words: str, document: Document) -> tuple[Passage, ...]:

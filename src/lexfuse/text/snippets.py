@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from lexfuse.text.analysis.analyser import Analyser, Token
 from lexfuse.text.citation.find import find_citations
 from lexfuse.text.passages import Passage
+from lexfuse.text.sentences.splitter import split_sentences
 
 WIDTH = 280  # characters
 BEFORE = 60  # characters that a snippet may be longer to begin with its sentence
+WHOLE = 700  # characters of a passage of whole sentences; a longer one is cut as a snippet is
 COMMON = 1 / 3  # of the weight of the rarest word: lighter ones are not marked
 LONGEST_QUESTION = 1000  # characters of a question whose citations are looked for
 
@@ -72,6 +74,30 @@ def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width:
     weights = tuple(max(terms.get(term, 0.0) for term in token.terms) for token in inside)
     matches = tuple(Passage(token.start, token.end) for token in inside)
     return Snippet(Passage(begin, end), matches, text[begin:end], weights)
+
+
+def whole_sentences(text: str, shown: Snippet, language: str) -> Passage:
+    """The sentences of a snippet: one that it cuts is completed if it has a match in the snippet, and left out otherwise.
+
+    A snippet without a match, or of which nothing would be left, keeps the sentence in which it begins.
+
+    >>> text = "Le préavis est de deux mois. L'employeur notifie le licenciement par lettre."
+    >>> shown = snippet(text, Analyser("fr"), {"préav": 2.0}, width=40)
+    >>> shown.text, whole_sentences(text, shown, "fr").of(text)
+    ("Le préavis est de deux mois. L'employeur", 'Le préavis est de deux mois.')
+    """
+    span = shown.span
+    low, high = max(0, span.start - WHOLE), min(len(text), span.end + WHOLE)
+    sentences = [Passage(low + one.start, low + one.end) for one in split_sentences(text[low:high], language)]
+    touched = [one for one in sentences if one.start < span.end and one.end > span.start]
+    kept = [
+        one
+        for one in touched
+        if (span.start <= one.start and one.end <= span.end) or any(one.start <= match.start < one.end for match in shown.matches)
+    ] or touched[:1]
+    if not kept or kept[-1].end - kept[0].start > WHOLE:
+        return span
+    return Passage(kept[0].start, kept[-1].end)
 
 
 def telling(terms: Mapping[str, float]) -> frozenset[str]:

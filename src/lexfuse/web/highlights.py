@@ -12,9 +12,11 @@ from heapq import heappop, heappush
 from itertools import pairwise
 
 from lexfuse.service.schemas.document import CitedDocument
+from lexfuse.service.schemas.explanation import AlignedParagraph
 from lexfuse.service.schemas.search import MarkedSpan
 
 SHORT = 150  # characters of a snippet where several are next to each other
+EXCERPT = 500  # characters of a paragraph that is compared with another one
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,15 @@ def shortened(mark: MarkedSpan, limit: int = SHORT) -> MarkedSpan:
         cut_before=mark.cut_before or start > 0,
         cut_after=mark.cut_after or stop < end,
     )
+
+
+def excerpt_of(paragraph: AlignedParagraph) -> MarkedSpan:
+    """The part of a long paragraph that shares words with the other one of its pair; a short one is whole.
+
+    >>> excerpt_of(AlignedParagraph(number="1", text="The loan was late.", span=(0, 18), matches=[(4, 8)])).text
+    'The loan was late.'
+    """
+    return shortened(MarkedSpan(text=paragraph.text, matches=paragraph.matches), EXCERPT)
 
 
 def _within(spans: Sequence[tuple[int, int]], end: int) -> list[tuple[int, int]]:

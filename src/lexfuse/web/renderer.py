@@ -21,7 +21,7 @@ from lexfuse.deadline import check
 from lexfuse.web import locale_format
 from lexfuse.web.compression import compress
 from lexfuse.web.document_names import localised_citation, name_of, short_name
-from lexfuse.web.highlights import groups_of, mark_groups, segments_of, shortened
+from lexfuse.web.highlights import excerpt_of, groups_of, mark_groups, shortened
 from lexfuse.web.messages import InterfaceLocale, messages_of
 from lexfuse.web.preferences import ReaderPreferences, own_page, preferences_of
 from lexfuse.web.static_files import static_files
@@ -49,7 +49,7 @@ def environment() -> Environment:
         del made.filters[name]
     made.globals.update(
         static=static_files().url,
-        segments_of=segments_of,
+        excerpt_of=excerpt_of,
         groups_of=groups_of,
         mark_groups=mark_groups,
         shortened=shortened,

@@ -35,7 +35,9 @@ from lexfuse.service.schemas.search import (
     SearchTiming,
 )
 from lexfuse.text.note import Note
+from lexfuse.text.passages import Passage
 from lexfuse.text.sentences.splitter import split_sentences
+from lexfuse.text.snippets import whole_sentences
 
 MAX_RESULTS = 100  # on one page
 MAX_CHANNELS = 8
@@ -135,6 +137,7 @@ def search(registry: IndexRegistry, given: SearchQuery) -> SearchPage:
         )
         text = "{count} of the cluster's shards did not answer; results may be missing"
         missing = [Note("lost-shards", text, count=len(lost))] if lost else []
+        best = hits[0] if len(hits) and not after and given.sort is SortOrder.RELEVANCE else None
         return SearchPage(
             index=served.name,
             generation=version.generation,
@@ -147,7 +150,7 @@ def search(registry: IndexRegistry, given: SearchQuery) -> SearchPage:
             partial=bool(lost),
             correction=correction_of(hits.correction),
             expansions=expansions_of(hits.expansions),
-            confidence=confidence_of(hits.confidence),
+            confidence=confidence_of(hits.confidence, best),
             notes=[*missing, *hits.notes],
             coverage=DayCoverageCard.of(hits.coverage),
             timing=timing_of(hits.timing),
@@ -164,12 +167,13 @@ def expansions_of(found: Sequence[Expansion]) -> list[ExpansionCard]:
     return [ExpansionCard(words=one.words, law=list(one.law), terms=list(one.terms), weight=one.weight) for one in found]
 
 
-def confidence_of(found: Confidence | None) -> ConfidenceCard | None:
-    """The confidence of an answer; a millionth is exact enough, and the same on every machine."""
+def confidence_of(found: Confidence | None, best: SearchHit | None) -> ConfidenceCard | None:
+    """The confidence that the best hit answers, with its passage; a millionth is exact enough, and the same on every machine."""
     if found is None:
         return None
     answer, topic = round(found.answer, 6), round(found.topic, 6)
-    return ConfidenceCard(answer=answer, topic=topic, answers=found.answers, shown=found.shown)
+    passage = answer_passage(best) if best and found.shown else None
+    return ConfidenceCard(answer=answer, topic=topic, answers=found.answers, shown=found.shown, passage=passage)
 
 
 def timing_of(timing: Timing) -> SearchTiming:
@@ -192,9 +196,8 @@ def result_of(hit: SearchHit) -> SearchResult:
 
 def marked_snippet(hit: SearchHit) -> MarkedSpan:
     """The part of a hit's text that is shown; its best sentence is the one whose matching words are the rarest together."""
-    span, text = hit.snippet.span, hit.document.text
-    shown = span.of(text)
-    matches = [(match.start - span.start, match.end - span.start) for match in hit.snippet.matches]
+    marked = _marked(hit, hit.snippet.span)
+    shown, matches = marked.text, marked.matches
     parts = split_sentences(shown, hit.document.language) if matches else []
 
     def worth(start: int, end: int) -> float:
@@ -202,10 +205,21 @@ def marked_snippet(hit: SearchHit) -> MarkedSpan:
         return math.fsum({shown[slice(*matches[at])].casefold(): hit.snippet.weights[at] for at in inside}.values())
 
     best = max(parts, key=lambda part: (worth(part.start, part.end), -part.start)) if len(parts) > 1 else None
+    return marked.model_copy(update={"best": (best.start, best.end)}) if best else marked
+
+
+def answer_passage(hit: SearchHit) -> MarkedSpan:
+    """The part of a hit's text that is shown as an answer: the sentences of its snippet, whole."""
+    return _marked(hit, whole_sentences(hit.document.text, hit.snippet, hit.document.language))
+
+
+def _marked(hit: SearchHit, span: Passage) -> MarkedSpan:
+    """A part of a hit's text with the matches of its snippet."""
+    text = hit.document.text
+    inside = [match for match in hit.snippet.matches if span.start <= match.start and match.end <= span.end]
     return MarkedSpan(
-        text=shown,
-        matches=matches,
-        best=(best.start, best.end) if best else None,
+        text=span.of(text),
+        matches=[(match.start - span.start, match.end - span.start) for match in inside],
         cut_before=bool(text[: span.start].strip()),
         cut_after=bool(text[span.end :].strip()),
     )

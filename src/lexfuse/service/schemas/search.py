@@ -110,6 +110,9 @@ class ConfidenceCard(ResponseModel):
     topic: float = Field(description="Probability that the corpus has an answer at all.")
     answers: bool = Field(description="Whether the corpus is taken to have an answer; false: nothing here clearly answers.")
     shown: bool = Field(description="Whether the best result is likely enough to be shown as the answer.")
+    passage: MarkedSpan | None = Field(
+        default=None, description="The passage of the best result in whole sentences, on the first page, where it is shown."
+    )
 
 
 class SuggestedText(ResponseModel):

@@ -6,9 +6,10 @@ const root = document.querySelector("[data-kept]");
 
 function row(name, entry) {
   const made = root.querySelector("template").content.firstElementChild.cloneNode(true);
-  const link = made.querySelector(".asked");
+  const link = made.querySelector(".asked a");
   link.textContent = entry.label;
   link.href = entry.address.startsWith("/?") ? entry.address : "/";
+  made.querySelector("small").textContent = typeof entry.where === "string" ? entry.where : "";
   const time = made.querySelector("time");
   time.dateTime = entry.day;
   time.textContent = new Date(entry.day).toLocaleDateString(document.documentElement.lang);
