@@ -1,19 +1,24 @@
 """A snapshot is one state, whatever happens to the index meanwhile."""
 
+import datetime
 import os
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from lexfuse.channels.dense.stored_part import VectorPart
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import DataError, NotFoundError, StorageError
 from lexfuse.storage import folder_snapshot as module
+from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.segments.segment import Segment
+from lexfuse.storage.stored_channel import ChannelSettings
 
 WORDS = [f"w{number}" for number in range(20)]
 QUERIES = Queries.of([Query("q", "contract notice", "en")])
@@ -46,6 +51,60 @@ def test_numbers_go_over_the_living(index):
         assert snapshot.numbering.places.tolist() == [-1, 0, 1, 2]
         assert snapshot.numbering.order.tolist() == [3, 1, 0, 2]
         assert snapshot.column("court") == ["X", "", "Y"]
+
+
+def derived(snapshot):
+    """Something that is made of the documents of a snapshot, or of one before it that had the same documents."""
+    return snapshot.derived("object", object)
+
+
+def vectors_of(documents):
+    return EncodedBlock(VectorPart.of(np.ones((len(documents), 2), dtype=np.float32)), len(documents))
+
+
+def test_what_is_made_of_the_documents_is_kept_while_only_channels_change(index):
+    former = index.snapshot()
+    made, courts = derived(former), former.coded("court")
+    index.channels.make("dense", ChannelSettings("dense", "model", "fingerprint"))
+    index.channels.fill("dense", vectors_of)
+    with open_snapshot(index.folder, former) as newer:
+        former.close()
+        assert newer.channels == ("dense",)
+        assert derived(newer) is made
+        assert newer.coded("court") is courts
+        assert newer.documents(["c"])[0].court == "Y"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda index: index.add([document("d")]),
+        lambda index: index.add([document("c", court="Z")], update=True),  # metadata alone
+        lambda index: index.delete(["c"]),
+        lambda index: index.merge(),
+    ],
+    ids=["added", "updated", "deleted", "merged"],
+)
+def test_what_is_made_of_the_documents_is_made_again_when_they_change(index, change):
+    with index.snapshot() as former:
+        made = derived(former)
+        change(index)
+        with open_snapshot(index.folder, former) as newer:
+            assert derived(newer) is not made
+            assert derived(former) is made
+
+
+def test_what_is_made_of_the_law_of_a_day_is_that_of_no_other(tmp_path):
+    versions = [
+        document("v1", valid_from=datetime.date(2000, 1, 1), valid_to=datetime.date(2010, 1, 1)),
+        document("v2", "changed notice", valid_from=datetime.date(2010, 1, 1)),
+    ]
+    law = replace(versions[1], id="v", history=(replace(versions[0], id="v"),))
+    with IndexFolder.create(tmp_path / "law", documents=[law, document("x")]) as index, index.snapshot() as snapshot:
+        assert snapshot.has_history
+        assert derived(snapshot.on(datetime.date(2005, 1, 1))) is not derived(snapshot)
+        with open_snapshot(index.folder, snapshot) as newer:
+            assert derived(newer) is not derived(snapshot)
 
 
 def test_readers_keep_their_state(index):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -131,7 +131,7 @@ class CitationLookup(ChannelRetriever):
             if self._resolver.is_missing(citation, found):
                 missing[_missing_note(citation, self._resolver.codes_meant(citation))] = None
             new = found[~placed[found]].tolist()
-            names = [number_key(self._corpus.number[at]) if citation.last else "" for at in new]
+            names = [number_key(self._resolver.corpus.number[at]) if citation.last else "" for at in new]
             positions = {name: last + at for at, name in enumerate(dict.fromkeys(names), start=1)}
             place |= {at: positions[name] for name, at in zip(names, new, strict=True)}
             placed[new] = True
@@ -155,15 +155,17 @@ class CitationLookup(ChannelRetriever):
         for citation, ordinals in self._resolver.resolve_each(text, own_code=own_code, found=found):
             yield citation, self.order[ordinals]
 
-    @cached_property
+    @property
     def order(self) -> I32:
         """Documents in the order of codes and numbers, which is what a range runs through."""
+        return self.snapshot.derived("order of codes and numbers", self._ordered)
+
+    def _ordered(self) -> I32:
         codes, names = self.snapshot.coded("code")
         numbers, written = self.snapshot.coded("number")
         ranks = _ranks([name or "" for name in names])[codes], _ranks([article_order(one or "") for one in written])[numbers]
         return np.lexsort((ranks[1], ranks[0])).astype(np.int32)
 
-    @cached_property
     def _corpus(self) -> Corpus:
         """What resolving needs of the documents, in `order`: no texts are read."""
         snapshot, order = self.snapshot, self.order.tolist()
@@ -199,9 +201,9 @@ class CitationLookup(ChannelRetriever):
         values = [read(value) for value in stored]
         return tuple(values[code] for code in codes[self.order].tolist())
 
-    @cached_property
+    @property
     def _resolver(self) -> CitationResolver:
-        return CitationResolver(self._corpus)
+        return self.snapshot.derived("citation resolver", lambda: CitationResolver(self._corpus()))
 
 
 class _NamedDocuments(NamedTuple):

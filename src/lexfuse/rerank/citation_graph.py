@@ -26,6 +26,10 @@ class CitationGraph:
     @classmethod
     def of(cls, snapshot: Snapshot) -> CitationGraph:
         """That of an index; what a document cites outside it is left out."""
+        return snapshot.derived("citation graph", lambda: cls._read(snapshot))
+
+    @classmethod
+    def _read(cls, snapshot: Snapshot) -> CitationGraph:
         codes, values = snapshot.coded("citations")
         known = [np.unique(snapshot.ids.ordinals(texts_of(value))) for value in values]
         citing = np.repeat(np.arange(len(codes), dtype=np.int32), np.array([len(some) for some in known], dtype=np.int64)[codes])

@@ -29,6 +29,10 @@ class DocumentSections:
     @classmethod
     def of(cls, snapshot: Snapshot) -> DocumentSections:
         """Those of an index."""
+        return snapshot.derived("sections", lambda: cls._read(snapshot))
+
+    @classmethod
+    def _read(cls, snapshot: Snapshot) -> DocumentSections:
         (code_of, codes), (headings_of, headings) = snapshot.coded("code"), snapshot.coded("headings")
         pairs, member = np.unique(code_of.astype(np.int64) * max(len(headings), 1) + headings_of, return_inverse=True)
         numbers: dict[SectionPath, int] = {}
@@ -54,7 +58,4 @@ def has_sections(snapshot: Snapshot) -> bool:
     >>> has_sections(snapshot)
     True
     """
-    (code_of, codes), (headings_of, headings) = snapshot.coded("code"), snapshot.coded("headings")
-    has_code = np.array([bool(code) for code in codes], bool)
-    has_headings = np.array([bool(texts_of(one)) for one in headings], bool)
-    return bool((has_code[code_of] & has_headings[headings_of]).any())
+    return bool(DocumentSections.of(snapshot).paths)

@@ -129,12 +129,12 @@ class Structure(Reranker):
         """Constant: the name of its part in runs."""
         return "structure"
 
-    @cached_property
+    @property
     def sections(self) -> DocumentSections:
         """The sections of the index."""
         return DocumentSections.of(self.snapshot)
 
-    @cached_property
+    @property
     def graph(self) -> CitationGraph:
         """The citations between the documents of the index."""
         return CitationGraph.of(self.snapshot)

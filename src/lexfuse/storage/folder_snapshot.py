@@ -63,6 +63,8 @@ class FolderSnapshot(Snapshot):
     that are not in force on the day are left out like deleted ones: statistics and ranks are those of an index of that day's law.
     """
 
+    _coded: dict[str, tuple[I32, list[Any]]]
+
     def __init__(self, folder: Path, former: Snapshot | None = None) -> None:
         """Open the newest state and keep it."""
         self.folder, self.place = folder, folder / FILE
@@ -79,6 +81,15 @@ class FolderSnapshot(Snapshot):
             raise
         self._columns = RowColumns(self._catalog)
         self._show(datetime.date.today())
+        if shared and isinstance(former, FolderSnapshot) and self._has_documents_of(former):
+            self._coded, self._derived = former._coded, former._derived
+
+    def _has_documents_of(self, former: FolderSnapshot) -> bool:
+        """Whether another state has the same documents: only channels have changed. Versions are not compared."""
+        if self._timeline is not None or former._timeline is not None:
+            return False
+        same_files = [one.number for one in self._named] == [one.number for one in former._named]
+        return same_files and np.array_equal(self._alive, former._alive)
 
     def _is_dated(self) -> bool:
         """Whether documents have versions, of which those of a day are shown."""
@@ -86,7 +97,7 @@ class FolderSnapshot(Snapshot):
 
     def _show(self, day: datetime.date) -> None:
         """Leave out the versions that are not in force on a day, and forget what was derived from others."""
-        for name in ("bases", "_alive", "ids", "numbering", "metadata", "written_words"):
+        for name in ("bases", "_alive", "ids", "numbering", "_derived", "written_words"):
             self.__dict__.pop(name, None)
         self.day, shown = day, self._files.segments
         self._rows: ShownRows = AllRows(self._catalog)
@@ -97,7 +108,7 @@ class FolderSnapshot(Snapshot):
         self._named, self.segments = [named for named, _ in shown], [segment for _, segment in shown]
         self._postings: dict[str, Postings] = {}
         self._numberings: dict[str, Numbering] = {}
-        self._coded: dict[str, tuple[I32, list[Any]]] = {}
+        self._coded = {}
 
     @property
     def field_lengths(self) -> Mapping[str, float] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
@@ -21,6 +21,7 @@ from lexfuse.data.columns.metadata_columns import MetadataColumn, metadata_colum
 from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
 from lexfuse.storage.catalog import CatalogChannel
+from lexfuse.storage.derived_values import DerivedValues
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.index_settings import IndexSettings
@@ -98,6 +99,20 @@ class Snapshot(ABC):
     def coded(self, name: str) -> tuple[I32, list[Any]]:
         """One column of the catalog: the code of each live document's value, and the distinct values."""
 
+    @cached_property
+    def _derived(self) -> DerivedValues:
+        return DerivedValues()
+
+    def derived(self, name: str, make: Callable[[], Made]) -> Made:
+        """A value that is made of the documents alone; a later snapshot with the same documents has it too.
+
+        It must not keep this snapshot, which may be closed before.
+
+        >>> snapshot.derived("codes", lambda: len(set(snapshot.column("code"))))
+        1
+        """
+        return self._derived.get(name, make)
+
     @property
     def written_words(self) -> WrittenWords | None:
         """The words of the documents; None in PostgreSQL, and where an older LexFuse wrote a segment."""
@@ -144,10 +159,10 @@ class Snapshot(ABC):
         ended = np.array([value is not None and value <= written for value in last], dtype=np.bool_)[ends]
         return DayCoverage(day, len(self), int((~later & ~ended).sum()), int(later.sum()))
 
-    @cached_property
+    @property
     def metadata(self) -> Mapping[str, MetadataColumn]:
         """The fields that only this corpus has, by name; read when they are first asked for."""
-        return metadata_columns(*self.coded("extra"))
+        return self.derived("metadata", lambda: metadata_columns(*self.coded("extra")))
 
     def document(self, id: str) -> Document:
         """A whole document; `NotFoundError` for an unknown id."""

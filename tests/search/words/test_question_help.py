@@ -6,6 +6,12 @@ import pytest
 
 from lexfuse import Document, Index, Queries, Query, SearchSpec
 from lexfuse.errors import ConfigError
+from lexfuse.search.index_version import IndexVersion
+from lexfuse.search.words.correction import correct, words_of
+from lexfuse.search.words.suggestion import suggester_of
+from lexfuse.storage.folder_snapshot import open_snapshot
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.stored_channel import ChannelSettings
 
 TEXTS = {
     "L1": ("Durée du travail", "Les heures supplémentaires ouvrent droit à une majoration de salaire."),
@@ -151,3 +157,19 @@ def test_unknown_values_are_refused(index):
 def test_the_same_question_gives_the_same_bytes(index):
     asked = [(text, [str(one) for one in index.suggest(text)]) for text in ("rup", "l", "congé")]
     assert json.dumps(asked) == json.dumps([(text, [str(one) for one in index.suggest(text)]) for text, _ in asked])
+
+
+def test_help_outlives_the_version_that_made_its_tables(tmp_path):
+    folder = tmp_path / "law.index"
+    Index.build(folder, documents()).close()
+    former = open_snapshot(folder)
+    before = [one.text for one in suggester_of(IndexVersion(former)).suggest("licen")]
+    with IndexFolder(folder) as index:
+        index.channels.make("dense", ChannelSettings("dense", "model", "fingerprint"))
+    with open_snapshot(folder, former) as newer:
+        former.close()
+        version = IndexVersion(newer)
+        assert [one.text for one in suggester_of(version).suggest("licen")] == before
+        assert correct(version, Query("q", "licensiement", "fr")).question == "licenciement"
+        assert version.citations.named("article L. 2") == {newer.ids.ordinal("L2"): 1.0}
+        assert words_of(version).count("alliages") == 1

@@ -10,7 +10,6 @@ import json
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +39,7 @@ class _WordShapes(NamedTuple):
 
 
 class IndexWords:
-    """The words of a snapshot; they are read when they are first asked for.
+    """The words of a snapshot; they are read when they are first asked for, once for all snapshots with the same documents.
 
     >>> words = IndexWords(snapshot)
     >>> words.similar("bibliotheke", "fr"), words.spelled("bibliotheque"), words.beginning("bibl")
@@ -51,9 +50,12 @@ class IndexWords:
         """Keep the snapshot."""
         self._snapshot = snapshot
 
-    @cached_property
+    @property
     def headings(self) -> Counter[str]:
         """Every heading of the documents, with how many documents are directly or indirectly below it."""
+        return self._snapshot.derived("headings", self._counted_headings)
+
+    def _counted_headings(self) -> Counter[str]:
         codes, paths = self._snapshot.coded("headings")
         counts, found = np.bincount(codes, minlength=len(paths)).tolist(), Counter[str]()
         for path, count in zip(paths, counts, strict=True):
@@ -61,9 +63,12 @@ class IndexWords:
                 found[heading] += count
         return found
 
-    @cached_property
+    @property
     def _spellings(self) -> dict[str, str]:
-        """The most frequent spelling, with accents, of each word of titles and headings."""
+        """The most frequent spelling, with accents, of each word of titles and headings, and of others that were looked up."""
+        return self._snapshot.derived("spellings", self._spellings_of_titles)
+
+    def _spellings_of_titles(self) -> dict[str, str]:
         counts: dict[str, Counter[str]] = {}
         for text, number in self._titles():
             for word in WORD.findall(text):
@@ -76,9 +81,12 @@ class IndexWords:
         codes, titles = self._snapshot.coded("title")
         yield from zip(titles, np.bincount(codes, minlength=len(titles)).tolist(), strict=True)
 
-    @cached_property
+    @property
     def _counts(self) -> dict[str, int]:
         """How often each word occurs, in the order of letters."""
+        return self._snapshot.derived("word counts", self._counted_words)
+
+    def _counted_words(self) -> dict[str, int]:
         words, found = self._snapshot.written_words, Counter[str]()
         if words is not None:
             found.update(words.counts())
@@ -89,12 +97,15 @@ class IndexWords:
         kept = {word: number for word, number in found.items() if len(word) >= SHORTEST and word.isalpha()}
         return dict(sorted(kept.items()))
 
-    @cached_property
+    @property
     def _words(self) -> list[str]:
-        return list(self._counts)
+        return self._snapshot.derived("words", lambda: list(self._counts))
 
-    @cached_property
+    @property
     def _shapes(self) -> _WordShapes:
+        return self._snapshot.derived("word shapes", self._shaped_words)
+
+    def _shaped_words(self) -> _WordShapes:
         words = sorted(self._words, key=len)
         return _WordShapes(words, np.array([len(word) for word in words]), np.ascontiguousarray(signatures(words).T))
 

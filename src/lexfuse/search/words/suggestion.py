@@ -128,24 +128,34 @@ class Suggester:
             if word != fold(last.lower()):
                 yield Suggestion(text[:start].lstrip() + self._words.spelled(word), SuggestionKind.WORDS)
 
-    @cached_property
+    @property
     def _numbers(self) -> list[tuple[str, int]]:
         """The numbers of articles without separators, in order, each with its document."""
+        return self._version.snapshot.derived("sorted numbers", self._sorted_numbers)
+
+    def _sorted_numbers(self) -> list[tuple[str, int]]:
         column = self._version.snapshot.column("number")
         return sorted((_SEPARATORS.sub("", number).upper(), at) for at, number in enumerate(column) if number)
 
     @cached_property
     def _topics(self) -> list[_Topic]:
+        asked = {
+            fold(question.lower()): _Topic(question, _words(question), 1 << 30, SuggestionKind.QUESTION)
+            for question in self._questions()
+        }
+        headings = self._version.snapshot.derived("heading topics", self._heading_topics)
+        return [*asked.values(), *(topic for key, topic in headings.items() if key not in asked)]
+
+    def _heading_topics(self) -> dict[str, _Topic]:
+        """The headings without their numbering, by their text without case and accents."""
         found: dict[str, _Topic] = {}
-        for question in self._questions():
-            found[fold(question.lower())] = _Topic(question, _words(question), 1 << 30, SuggestionKind.QUESTION)
         for heading, weight in self._words.headings.items():
             text = _NUMBERING.sub("", heading).strip().rstrip(".")
             key = fold(text.lower())
-            if text and len(text) <= _LONGEST_HEADING and (key not in found or found[key].kind is SuggestionKind.HEADING):
+            if text and len(text) <= _LONGEST_HEADING:
                 weight += found[key].weight if key in found else 0
                 found[key] = _Topic(text, _words(text), weight, SuggestionKind.HEADING)
-        return list(found.values())
+        return found
 
     def _questions(self) -> Iterator[str]:
         """The lines of the file of frequent questions."""

@@ -42,7 +42,7 @@ class CitationResolver:
 
     def __init__(self, corpus: Corpus) -> None:
         """Build lookup tables of the corpus's numbers and identifiers."""
-        self._corpus = corpus
+        self.corpus = corpus
         self._codes = sorted({code for code in corpus.code if code})
         self._numbers: dict[str, list[int]] = defaultdict(list)
         self._titles = {code: title["title"] or title["first"] for code in self._codes if (title := _US_TITLE.search(code))}
@@ -63,7 +63,7 @@ class CitationResolver:
 
     @cached_property
     def _declared_names(self) -> dict[str, str]:
-        return declared_names(self._corpus)
+        return declared_names(self.corpus)
 
     def resolve(self, citation: Citation, *, own_code: str = "") -> list[int]:
         """The documents that a citation means; none if its code or number is not in the corpus.
@@ -141,7 +141,7 @@ class CitationResolver:
                 first = self._numbers_without_letter.unique(citation.key, self._meant(citation.code) if citation.code else None)
             return _array(first)
         last = self._numbered(citation.last, citation.code, own_code)
-        code = self._corpus.code
+        code = self.corpus.code
         stops: dict[str, list[int]] = defaultdict(list)
         for stop in last:
             stops[code[stop]].append(stop)
@@ -160,11 +160,11 @@ class CitationResolver:
     @cached_property
     def _places(self) -> tuple[I64, I64]:
         """Code and series of every document as numbers, for vectorised comparison."""
-        return _numbers(self._corpus.code), _numbers(map(_series, self._corpus.number))
+        return _numbers(self.corpus.code), _numbers(map(_series, self.corpus.number))
 
     def _numbered(self, number: str, cited: str, own_code: str) -> list[int]:
         candidates = self._numbers.get(number_key(number), [])
-        code = self._corpus.code
+        code = self.corpus.code
         if cited == PRESENT or (cited == SAME and not own_code):
             cited = own_code
         if cited:
@@ -174,11 +174,11 @@ class CitationResolver:
 
     @cached_property
     def _numbers_without_letter(self) -> BareNumbers:
-        return BareNumbers(self._corpus, self._numbers)
+        return BareNumbers(self.corpus, self._numbers)
 
     @cached_property
     def _literal_identifiers(self) -> LiteralIdentifiers:
-        return LiteralIdentifiers(self._corpus.identifiers)
+        return LiteralIdentifiers(self.corpus.identifiers)
 
     def bare_number(self, text: str) -> list[int]:
         """The article that a text names by nothing but its number, if the corpus has only one of this number.
@@ -201,7 +201,7 @@ class CitationResolver:
         [[0]]
         """
         for ordinals in self._literal_identifiers.named_in(text, [(one.start, one.end) for one in found]):
-            whole = [ordinal for ordinal in ordinals if self._corpus.kind[ordinal] is not DocumentKind.PARAGRAPH]
+            whole = [ordinal for ordinal in ordinals if self.corpus.kind[ordinal] is not DocumentKind.PARAGRAPH]
             yield whole or ordinals
 
     def _us_code(self, citation: Citation) -> list[int]:
@@ -215,16 +215,16 @@ class CitationResolver:
         for number in numbers:
             found += self._decisions(replace(citation, key=f"{title} U.S.C. § {number}"))
             numbered = self._numbers.get(number_key(number), ())
-            found += [ordinal for ordinal in numbered if self._titles.get(self._corpus.code[ordinal]) == title]
+            found += [ordinal for ordinal in numbered if self._titles.get(self.corpus.code[ordinal]) == title]
         return sorted(set(found))
 
     def _decisions(self, citation: Citation) -> list[int]:
         keys = celex_of_act(citation) if citation.system is CitationSystem.EU_ACT else [identifier_key(citation.key)]
         found = sorted({ordinal for key in keys for ordinal in self._identifiers.get(key, ())})
-        whole = [ordinal for ordinal in found if self._corpus.kind[ordinal] is not DocumentKind.PARAGRAPH]
+        whole = [ordinal for ordinal in found if self.corpus.kind[ordinal] is not DocumentKind.PARAGRAPH]
         if not citation.parts or citation.system is CitationSystem.US_CODE:
             return whole or found
-        return [ordinal for ordinal in found if self._corpus.number[ordinal] in citation.parts] or whole
+        return [ordinal for ordinal in found if self.corpus.number[ordinal] in citation.parts] or whole
 
 
 def _numbers(values: Iterable[str]) -> I64:
