@@ -12,9 +12,10 @@ settings but for the limit of requests a minute; profile hybrid, words and vecto
 1. Latency of 1, 8 and 32 clients and requests/s, compared with as many threads that call `service.operations.search.search` in
    this process, with the same questions, and with the bare ranking, `find_documents`, without snippets and with the vector of the
    question known. A client asks its next question when it has the answer (after 50 for the warm-up). With 1 client the three take
-   turns, with a tenth of a second between. Several clients are a process of their own, which only reads answers
-   (`runner/load_clients.py`); clients and service share the processors, as they would not in practice. With `--processes N` the
-   service has N search processes, and its rate is also compared with that of a service whose threads search, in turns.
+   turns, with a tenth of a second between; then it asks without pauses, as several clients do. These are a process of their own,
+   which only reads answers (`runner/load_clients.py`); clients and service share the processors, as they would not in practice.
+   With `--processes N` the service has N search processes, and its rate is also compared with that of a service whose threads
+   search, in turns.
 2. Resident memory of the service over five times N requests, at ten moments; the first of them ends the warm-up.
 3. N requests of 8 clients that page through results, while documents are put and deleted through the API (N / 100 times) and
    another process changes and merges the index. It stops with an error unless all hold: every request is answered; a search sees
@@ -65,7 +66,8 @@ from runner.needs import Needs
 NEEDS = Needs(inputs={"LEXFUSE_BENCH_INDEX": "an index with a dense channel"}, arguments=("--index", "{LEXFUSE_BENCH_INDEX}"))
 
 PROFILE, K = "hybrid", 10
-CLIENTS = (8, 32)  # besides one
+CLIENTS = (1, 8, 32)  # that ask without a pause
+WARM_UP = 50  # questions of each client, until compiled loops are compiled in every process
 READERS, PAGE, PAGES = 8, 5, 4  # who page through results while the index changes; one large page is as long as four
 ALLOWED_OVERHEAD, ALLOWED_GROWTH = 5.0, 5.0  # milliseconds, percent
 ALLOWED_SUGGESTION = 20.0  # milliseconds
@@ -256,7 +258,7 @@ def latency(service: Served, library: IndexRegistry, questions: Questions, amoun
     """1, 8 and 32 clients compared with as many threads."""
     ways = Ways(service, library)
     for call in (ways.requested, ways.called, ways.ranked):
-        timed(call, questions.some(50), 1)  # compiled loops are compiled, rows are copied
+        timed(call, questions.some(WARM_UP), 1)  # compiled loops are compiled, rows are copied
     ours, theirs, alone = list[float](), list[float](), list[float]()
     our_time = their_time = 0.0
     for number, question in enumerate(questions.some(amount)):  # new to both processes, who take turns in being the first
@@ -277,17 +279,18 @@ def latency(service: Served, library: IndexRegistry, questions: Questions, amoun
     yield compared("ms p50 overhead of the service, 1 client", overhead, "allowed", ALLOWED_OVERHEAD)
     yield compared("ms of processor time a request", 1000 * our_time / amount, LIBRARY, 1000 * their_time / amount)
     yield compared("ms p50, 1 client", float(np.percentile(ours, 50)), RANKING, float(np.percentile(alone, 50)))
-    for threads in CLIENTS:
-        some = questions.some(amount)
-        ours, our_rate = loaded(service.address, [search_path(query=question) for question in some], threads)
-        theirs, their_rate = timed(ways.called, some, threads)
-        yield from quantiles(f"{threads} clients", ours, theirs)
-        yield compared(f"requests/s, {threads} clients", our_rate, LIBRARY, their_rate, higher=True)
+    loaded(service.address, [search_path(query=question) for question in questions.some(WARM_UP * max(CLIENTS))], max(CLIENTS))
+    for clients in CLIENTS:
+        some, who = questions.some(amount), f"{clients} clients" if clients > 1 else "1 client without pauses"
+        ours, our_rate = loaded(service.address, [search_path(query=question) for question in some], clients)
+        theirs, their_rate = timed(ways.called, some, clients)
+        yield from quantiles(who, ours, theirs)
+        yield compared(f"requests/s, {who}", our_rate, LIBRARY, their_rate, higher=True)
 
 
 def process_rates(service: Served, other: Served, questions: Questions, amount: int) -> Iterator[Record]:
     """Requests a second by search processes, compared with those of a service without them."""
-    for clients in CLIENTS:
+    for clients in CLIENTS[1:]:
         rates: dict[str, list[float]] = {service.address: [], other.address: []}
         for first in (service, other, other, service):
             paths = [search_path(query=question) for question in questions.some(amount)]

@@ -80,7 +80,7 @@ class ClusterSnapshot(Snapshot):
 
     def _show(self, day: datetime.date) -> None:
         """Ask every shard what it holds on a day, and forget what was derived from another one."""
-        for name in ("ids", "documents_of", "places", "numbering", "bases", "metadata", "written_words"):
+        for name in ("ids", "documents_of", "places", "numbering", "bases", "_derived", "written_words"):
             self.__dict__.pop(name, None)
         if self._periods is not None:
             self.day = day

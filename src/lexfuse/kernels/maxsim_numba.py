@@ -225,13 +225,13 @@ def _unpack(packed: U8, runs: I64, levels: U8) -> None:
 
 
 @njit(cache=True, nogil=True)
-def probed(near: F32, count: int, best: F32, which: I32) -> None:
-    """The nearest centroids of every query vector and their products, the highest first, the first of equals."""
+def probed(near: F32, begin: int, best: F32, which: I32) -> None:
+    """The nearest centroids of query vectors from one on, and their products, the highest first, the first of equals."""
     best[:] = _NOTHING
     last = best.shape[1] - 1
     for centroid in range(len(near)):
-        for lane in range(count):
-            value = near[centroid, lane]
+        for lane in range(len(best)):
+            value = near[centroid, begin + lane]
             if value > best[lane, last]:
                 at = last
                 while at > 0 and best[lane, at - 1] < value:

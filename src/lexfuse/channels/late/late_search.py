@@ -43,6 +43,7 @@ CANDIDATES = {100: 512, 1000: 4096}  # results, and how many documents get a bet
 SCORED = 2  # documents that get their true score, for each of these results
 PROBES = 16  # centroids whose documents a query vector visits
 _CHUNK = 32  # documents that a core scores at once
+_GROUP = 32  # query vectors whose estimates are added up at once
 
 
 class LateMode(StrEnum):
@@ -210,10 +211,16 @@ class LateSearch:
         probes = min(self.probes + 1, len(asked.near))
         best = np.empty((asked.count, probes), dtype=np.float32)
         which = np.zeros((asked.count, probes), dtype=np.int32)
-        probed(read_only_view(asked.near), asked.count, best, which)
-        rough = np.zeros(len(allowed), dtype=np.float32)
-        for part, base in zip(self._parts, self._bases.tolist(), strict=False):
-            estimated(*read_only_views(best, which, part.lists, part.members), rough[base : base + len(part)])
+        above = np.zeros((-(-asked.count // _GROUP), len(allowed)), dtype=np.float32)  # what each group of query vectors adds
+
+        def work(first: int, last: int) -> None:
+            probed(read_only_view(asked.near), first, best[first:last], which[first:last])
+            for part, base in zip(self._parts, self._bases.tolist(), strict=False):
+                found = above[first // _GROUP, base : base + len(part)]
+                estimated(*read_only_views(best[first:last], which[first:last], part.lists, part.members), found)
+
+        run_on_cores(work, asked.count, _GROUP)
+        rough = above.sum(axis=0)
         docs = np.flatnonzero(allowed).astype(np.int32)
         count = len(docs)
         docs = docs[_highest(docs, rough[docs], self.candidates[number], self._order)]
