@@ -39,7 +39,7 @@ from lexfuse.kernels.maxsim import (
 from lexfuse.kernels.threads import run_on_cores
 from lexfuse.storage.document_numbers import allowed
 
-CANDIDATES = {100: 512, 1000: 4096}  # results, and how many documents get a better estimate for them
+CANDIDATES = {100: 448, 1000: 4096}  # results, and how many documents get a better estimate for them
 SCORED = 2  # documents that get their true score, for each of these results
 PROBES = 16  # centroids whose documents a query vector visits
 _CHUNK = 32  # documents that a core scores at once
