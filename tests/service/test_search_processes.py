@@ -11,6 +11,7 @@ from lexfuse.deadline import Deadline
 from lexfuse.errors import ConfigError, OverloadError, UnknownProfileError
 from lexfuse.service import search_processes
 from lexfuse.service.app import create_app
+from lexfuse.service.child_process import ChildProcess
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.operations.contents import ContentsParameters, contents
 from lexfuse.service.operations.document_writes import DocumentBody, put_document
@@ -91,10 +92,8 @@ def test_a_search_sees_what_was_written_before_it(processes, small):
 def test_a_further_page_is_of_the_version_of_the_first_also_where_a_process_never_opened_it(processes, small):
     first = search(small, SearchQuery(query="préavis", k=1))
     put_document(small, "new", DocumentBody(text="Le préavis, le préavis, le préavis.", language="fr"))
-    os.kill(child_of(processes).pid, signal.SIGKILL)
+    child_of(processes).kill()
     child_of(processes).wait()
-    with pytest.raises(OverloadError, match="has ended"):
-        processes.answer(OperationCall(search, SearchQuery(query="préavis")), small, Deadline(PATIENCE))
     further = OperationCall(search, SearchQuery(query="préavis", k=1, cursor=first.next_cursor))
     page = processes.answer(further, small, Deadline(PATIENCE))  # of a process that opened the newest version alone
     assert (page.generation, [result.id for result in page.results]) == (first.generation, ["travail-L2"])
@@ -102,12 +101,24 @@ def test_a_further_page_is_of_the_version_of_the_first_also_where_a_process_neve
 
 def test_a_process_that_is_killed_is_replaced(processes, small):
     asked, first = OperationCall(search, SearchQuery(query="préavis")), child_of(processes)
-    os.kill(first.pid, signal.SIGKILL)
+    first.kill()
     first.wait()
+    assert processes.answer(asked, small, Deadline(PATIENCE)).results
+    assert child_of(processes).pid != first.pid
+
+
+def test_a_request_whose_process_is_killed_may_be_tried_again(processes, small, monkeypatch):
+    asked, ask = OperationCall(search, SearchQuery(query="préavis")), ChildProcess.ask
+
+    def killed(child, *frames, seconds):
+        monkeypatch.undo()
+        child.process.kill()
+        return ask(child, *frames, seconds=seconds)
+
+    monkeypatch.setattr(ChildProcess, "ask", killed)
     with pytest.raises(OverloadError, match="the process that searched has ended; another one is started; try again"):
         processes.answer(asked, small, Deadline(PATIENCE))
     assert processes.answer(asked, small, Deadline(PATIENCE)).results
-    assert child_of(processes).pid != first.pid
 
 
 def test_a_process_that_does_not_answer_is_killed_at_the_deadline(processes, small, monkeypatch):

@@ -150,6 +150,8 @@ class _Process:
         return child
 
     def answer(self, asked: RemoteCall, deadline: Deadline) -> bytes:
+        if self._child and self._child.process.poll() is not None:
+            self._ended(self._child)  # while nobody asked it anything
         try:
             child = self._child or self.wait(self.start(), deadline.left)
             return self._asked(child, pickle.dumps(asked), deadline.left + GRACE)
@@ -167,6 +169,9 @@ class _Process:
         try:
             return child.ask(frame, seconds=seconds)
         except BaseException:
-            self.end()  # what it may still say would be taken for the answer to the next call
-            log.error("a search process has ended", extra={"fields": {"exit_status": child.process.returncode}})
+            self._ended(child)  # what it may still say would be taken for the answer to the next call
             raise
+
+    def _ended(self, child: ChildProcess) -> None:
+        self.end()
+        log.error("a search process has ended", extra={"fields": {"exit_status": child.process.returncode}})
