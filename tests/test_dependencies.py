@@ -1,6 +1,7 @@
 """The core install works without the extras, and what needs one names it."""
 
 import importlib
+import os
 import re
 import shutil
 import sys
@@ -136,9 +137,11 @@ def test_the_core_has_no_package_of_an_extra():
     assert not declared(PROJECT["dependencies"]) & declared(["lexfuse[all,bridges,train]"])
 
 
-def test_a_pdf_sent_to_a_service_without_the_extra(monkeypatch):
+def test_a_pdf_sent_to_a_service_without_the_extra(monkeypatch, tmp_path):
     code = f"import sys\nsys.modules |= dict.fromkeys({PACKAGES})\nfrom lexfuse.service.upload_child import main\nmain()"
-    monkeypatch.setattr("lexfuse.service.uploads._COMMAND", (sys.executable, "-c", code))
+    (tmp_path / "child_without_extra.py").write_text(code, "utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH")))))
+    monkeypatch.setattr("lexfuse.service.uploads._MODULE", "child_without_extra")
     reader = UploadReader()
     try:
         with pytest.raises(MissingDependencyError, match=r'pip install "lexfuse\[pdf\]"'):

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -21,7 +22,6 @@ from lexfuse.data.columns.metadata_columns import MetadataColumn, metadata_colum
 from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
 from lexfuse.storage.catalog import CatalogChannel
-from lexfuse.storage.derived_values import DerivedValues
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.index_settings import IndexSettings
@@ -37,6 +37,29 @@ class ChannelState(NamedTuple):
 
     named: CatalogChannel
     parts: list[ChannelSegment]
+
+
+class DerivedValues:
+    """Values that are made of the documents of a snapshot, by name, each when it is first asked for; safe for many threads.
+
+    >>> values = DerivedValues()
+    >>> values.get("length", lambda: len("loi")), values.get("length", lambda: 0)
+    (3, 3)
+    """
+
+    def __init__(self) -> None:
+        """Nothing is made yet."""
+        self._lock = RLock()  # one value may be made of others
+        self._made: dict[str, Any] = {}
+
+    def get(self, name: str, make: Callable[[], Made]) -> Made:
+        """The value of a name."""
+        if name not in self._made:
+            with self._lock:
+                if name not in self._made:
+                    self._made[name] = make()
+        made: Made = self._made[name]
+        return made
 
 
 class Snapshot(ABC):
