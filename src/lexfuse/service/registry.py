@@ -134,7 +134,8 @@ class ServedIndex:
             with suppress(LexFuseError):  # a request for what cannot be searched returns the error
                 find_documents(opened.pipeline(), Query("q", WARM_QUESTION), 1, citations=opened.citations)
                 if former is None:  # later versions complete questions when one is typed; writers do not wait for that
-                    suggester_of(opened).suggest(WARM_QUESTION)
+                    for typed in (WARM_QUESTION, WARM_QUESTION[:4]):  # a number, and a word to be completed
+                        suggester_of(opened).suggest(typed)
         except BaseException:
             opened.close()
             raise
