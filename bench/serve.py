@@ -178,7 +178,7 @@ class Served:
 
 @contextmanager
 def served(folder: Path, home: Path, environment: Mapping[str, str] = os.environ, *, processes: int = 0) -> Iterator[Served]:
-    """The service of an index as a process of its own, with a number of search processes."""
+    """The service of an index in a separate process, with a number of search processes."""
     home.mkdir(exist_ok=True)
     key = add_key(home / "keys.toml", "bench", KeyScope.WRITE)
     command = [

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -129,6 +130,17 @@ def test_a_process_that_does_not_answer_is_killed_at_the_deadline(processes, sma
         processes.answer(asked, small, Deadline(0.05))
     assert first.wait(PATIENCE) == -signal.SIGKILL
     assert processes.answer(asked, small, Deadline(PATIENCE)).results
+
+
+def test_a_process_that_starts_longer_than_a_request_lasts_answers_the_next_one(processes, small):
+    asked, first = OperationCall(search, SearchQuery(query="préavis")), child_of(processes)
+    first.kill()
+    first.wait()
+    with suppress(OverloadError):  # by then its client has an error
+        processes.answer(asked, small, Deadline(0.01))
+    started = child_of(processes)
+    assert processes.answer(asked, small, Deadline(PATIENCE)).results
+    assert child_of(processes).pid == started.pid
 
 
 def test_a_call_that_finds_no_free_process_in_its_time_is_not_done(processes, small):

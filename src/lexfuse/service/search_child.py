@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _answer(raw: bytes, registry: IndexRegistry) -> bytes:
-    """The answer to a call; the service finds out itself why there is none."""
+    """The answer to a call, or `FAILED`: the service then makes the call itself, and raises the error."""
     try:
         call, generations, seconds = RemoteCall(*pickle.loads(raw))  # noqa: S301 -- as above
         with limited(Deadline(seconds)), query_context():

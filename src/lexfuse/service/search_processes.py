@@ -153,7 +153,8 @@ class _Process:
         if self._child and self._child.process.poll() is not None:
             self._ended(self._child)  # while nobody asked it anything
         try:
-            child = self._child or self.wait(self.start(), deadline.left)
+            # The start may take longer than this request has: its client gets an error in time, and the next one a process.
+            child = self._child or self.wait(self.start(), START_SECONDS)
             return self._asked(child, pickle.dumps(asked), deadline.left + GRACE)
         except EOFError:
             if deadline.passed:
